@@ -84,7 +84,7 @@ CAIRN_API cairn_status cairn_world_statistic(const cairn_world *world, double ti
                                              const cairn_measure_options *options,
                                              cairn_statistic_table *table);
 
-/** Write a table as `folder`/NAME.csv (the folder is made if missing). */
+/** Write a table as `folder`/NAME.csv (made if missing); of fields also .vti files and a .pvd. */
 CAIRN_API cairn_status cairn_statistic_table_write(const cairn_statistic_table *table,
                                                    const char *folder, cairn_error *error);
 /** Write `folder`/NAME.gp, a script by which gnuplot draws NAME.svg.part: series against the time,

@@ -50,6 +50,18 @@ typedef struct cairn_vtk_piece {
     int cell_array_count;
 } cairn_vtk_piece;
 
+/* A regular grid of cubic cells with arrays over its cells, x fastest; lent during the call. */
+typedef struct cairn_vtk_grid {
+    double time; /* s, stored as field TimeValue */
+    int cells[3];
+    double origin[3], edge; /* m: lower corner of the first cell; edge of a cell */
+    const cairn_vtk_array *arrays;
+    int array_count;
+} cairn_vtk_grid;
+
+/* Write a .vti file (ImageData); on failure no file appears. At most 31 arrays. */
+cairn_status cairn_vtk_grid_write(const char *path, const cairn_vtk_grid *grid, cairn_error *error);
+
 /* Write a .vtp or .vtu file; on failure no file appears. At most 32 arrays, those of points and
  * cells included. */
 cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cairn_error *error);
@@ -65,7 +77,7 @@ cairn_status cairn_vtk_series_write(const char *folder, const char *name,
                                     const cairn_vtk_moment *moments, size_t count,
                                     cairn_error *error);
 
-/* file = "<name>_<number>.vtp" with at least six digits; `file` holds 64 bytes. */
+/* file = "<name>_<number>.vtp", of fields .vti, with at least six digits; `file` holds 64 bytes. */
 void cairn_vtk_file_name(const char *name, int64_t number, char *file);
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -80,6 +92,12 @@ void cairn_statistic_write_rows(FILE *out, const cairn_statistic_table *table);
 /* The numbers of one row, separated by `between`; `unknown` stands for undefined ones. */
 void cairn_statistic_write_row(FILE *out, const cairn_statistic_table *table, size_t row,
                                const char *between, const char *unknown);
+/* Whether a table has a row for each cell of a regular grid: the statistic `fields`. */
+bool cairn_statistic_is_grid(const cairn_statistic_table *table);
+/* Write rows [first, end) of such a table, which are those of one frame, as a .vti file: vectors
+ * for columns that end in _x, _y and _z, scalars for all others. */
+cairn_status cairn_statistic_grid_write(const cairn_statistic_table *table, size_t first,
+                                        size_t end, const char *path, cairn_error *error);
 /* Start the file folder/NAME.ending; the folder is created if necessary. */
 cairn_status cairn_statistic_file(const cairn_statistic_table *table, const char *folder,
                                   const char *ending, cairn_file *out, cairn_error *error);

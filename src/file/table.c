@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/status.h"
 #include "cairn/output.h"
 #include "file/file.h"
@@ -49,6 +50,112 @@ cairn_status cairn_statistic_file(const cairn_statistic_table *t, const char *fo
     return cairn_file_create(path, out, error);
 }
 
+/* ---- grids ------------------------------------------------------------------------------- */
+
+bool cairn_statistic_is_grid(const cairn_statistic_table *t)
+{
+    return t->name && strcmp(t->name, "fields") == 0;
+}
+
+static double value_at(const cairn_statistic_table *t, size_t row, int column)
+{
+    return t->values[row * (size_t)t->column_count + (size_t)column];
+}
+
+/* Rows, `stride` apart, until a coordinate has its first value again. */
+static size_t count_cells(const cairn_statistic_table *t, size_t first, size_t end, size_t stride,
+                          int column)
+{
+    size_t k = 1;
+    while (first + k * stride < end &&
+           value_at(t, first + k * stride, column) != value_at(t, first, column))
+        k++;
+    return k;
+}
+
+/* The coordinates are columns 1, 2 and in 3D 3, those of the centres of cells; x is fastest. */
+static cairn_vtk_grid grid_of(const cairn_statistic_table *t, size_t first, size_t end)
+{
+    cairn_vtk_grid g = { .time = value_at(t, first, 0), .cells = { 1, 1, 1 } };
+    size_t stride = 1;
+    for (int k = 0; k < t->dimension; k++) {
+        size_t cells = count_cells(t, first, end, stride, 1 + k);
+        if (cells > 1 && g.edge == 0)
+            g.edge = value_at(t, first + stride, 1 + k) - value_at(t, first, 1 + k);
+        g.cells[k] = (int)cells;
+        stride *= cells;
+    }
+    g.edge = g.edge > 0 ? g.edge : 1; /* of a single cell it is not known */
+    for (int k = 0; k < 3; k++)
+        g.origin[k] = (k < t->dimension ? value_at(t, first, 1 + k) : 0) - 0.5 * g.edge;
+    return g;
+}
+
+enum { MOST_ARRAYS = 31 };
+
+/* The columns of a grid as arrays; the numbers are in `room`. */
+typedef struct grid_arrays {
+    char names[MOST_ARRAYS][32];
+    cairn_vtk_array items[MOST_ARRAYS];
+    int count;
+    double *room;
+} grid_arrays;
+
+/* Copy the columns into arrays; a vector has three numbers in 2D as well. */
+static void fill_arrays(const cairn_statistic_table *t, size_t first, size_t rows,
+                        grid_arrays *out)
+{
+    double *room = out->room;
+    for (int c = 1 + t->dimension; c < t->column_count && out->count < MOST_ARRAYS; out->count++) {
+        char *own = out->names[out->count];
+        const char *name = t->columns[c].name;
+        size_t length = strlen(name);
+        bool vector = length > 2 && strcmp(name + length - 2, "_x") == 0;
+        int width = vector ? 3 : 1, given = vector ? t->dimension : 1;
+        snprintf(own, sizeof out->names[0], "%.*s", (int)(vector ? length - 2 : length), name);
+        for (size_t row = 0; row < rows; row++)
+            for (int i = 0; i < given; i++)
+                room[row * (size_t)width + (size_t)i] = value_at(t, first + row, c + i);
+        out->items[out->count] = (cairn_vtk_array){ own, CAIRN_VTK_REAL, width, room };
+        room += rows * (size_t)width;
+        c += given;
+    }
+}
+
+cairn_status cairn_statistic_grid_write(const cairn_statistic_table *t, size_t first, size_t end,
+                                        const char *path, cairn_error *error)
+{
+    grid_arrays arrays = { .count = 0 };
+    cairn_vtk_grid g = grid_of(t, first, end);
+    size_t rows = end - first;
+    arrays.room = cairn_memory_zeroed(rows * (size_t)(t->column_count + 8), sizeof *arrays.room);
+    if (!arrays.room)
+        return CAIRN_NO_MEMORY;
+    fill_arrays(t, first, rows, &arrays);
+    g.arrays = arrays.items;
+    g.array_count = arrays.count;
+    cairn_status status = cairn_vtk_grid_write(path, &g, error);
+    cairn_memory_free(arrays.room);
+    return status;
+}
+
+/* All frames of a table as folder/fields_<frame>.vti, and folder/fields.pvd that lists them. */
+static cairn_status write_grids(const cairn_statistic_table *t, const char *folder,
+                                cairn_vtk_moment *moments, cairn_error *error)
+{
+    char name[64], path[CAIRN_PATH_BYTES];
+    size_t frames = 0;
+    for (size_t first = 0, end = 0; first < t->rows; first = end, frames++) {
+        while (end < t->rows && value_at(t, end, 0) == value_at(t, first, 0))
+            end++;
+        moments[frames] = (cairn_vtk_moment){ value_at(t, first, 0), (int64_t)frames };
+        cairn_vtk_file_name(t->name, (int64_t)frames, name);
+        TRY(cairn_path_join(folder, name, path, error));
+        TRY(cairn_statistic_grid_write(t, first, end, path, error));
+    }
+    return cairn_vtk_series_write(folder, t->name, moments, frames, error);
+}
+
 cairn_status cairn_statistic_table_write(const cairn_statistic_table *table, const char *folder,
                                          cairn_error *error)
 {
@@ -56,7 +163,15 @@ cairn_status cairn_statistic_table_write(const cairn_statistic_table *table, con
     TRY(cairn_statistic_file(table, folder, "csv", &file, error));
     cairn_statistic_write_head(file.stream, table);
     cairn_statistic_write_rows(file.stream, table);
-    return cairn_file_commit(&file, error);
+    TRY(cairn_file_commit(&file, error));
+    if (!cairn_statistic_is_grid(table))
+        return CAIRN_OK;
+    cairn_vtk_moment *moments = cairn_memory_zeroed(table->rows + 1, sizeof *moments);
+    if (!moments)
+        return CAIRN_NO_MEMORY;
+    cairn_status status = write_grids(table, folder, moments, error);
+    cairn_memory_free(moments);
+    return status;
 }
 
 /* ---- a statistic as a script of gnuplot -------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* vtk.c - writes VTK XML PolyData and series. A .vtp file is an XML head that refers to its
+/* vtk.c - writes VTK XML PolyData, grids and series. A .vtp file is an XML head that refers to its
  * arrays by offsets, then, after an underscore, the arrays themselves: a 64-bit count of bytes
  * and the bytes, one array after the other. Raw data is larger than compressed data but exact,
  * and quick to write. */
@@ -127,28 +127,66 @@ static const char *byte_order(void)
     return *(const uint8_t *)&one == 1 ? "LittleEndian" : "BigEndian";
 }
 
+/* `more` are further attributes of the element of the data. */
+static void put_head(FILE *out, const char *type, const char *more)
+{
+    fprintf(out,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" "
+            "byte_order=\"%s\" header_type=\"UInt64\">\n<%s%s>\n",
+            type, byte_order(), type, more);
+}
+
 /* The head is complete before the first array is written, so the offsets in it are final. */
+static cairn_status put_appendix(const appendix *a, const char *type, cairn_error *error)
+{
+    fprintf(a->out, "</%s>\n<AppendedData encoding=\"raw\">\n_", type);
+    for (int i = 0; i < a->count; i++) {
+        fwrite(&a->blocks[i].bytes, sizeof a->blocks[i].bytes, 1, a->out);
+        if (a->blocks[i].bytes > 0)
+            fwrite(a->blocks[i].data, 1, a->blocks[i].bytes, a->out);
+    }
+    fputs("\n</AppendedData>\n</VTKFile>\n", a->out);
+    if (a->full)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "more than %zu arrays in one file",
+                          sizeof a->blocks / sizeof a->blocks[0]);
+    return CAIRN_OK;
+}
+
 static cairn_status put_file(FILE *out, const cairn_vtk_piece *piece, const uint8_t *kinds,
                              cairn_error *error)
 {
     appendix a = { .out = out };
     const char *type = is_grid(piece) ? "UnstructuredGrid" : "PolyData";
-    fprintf(out,
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" "
-            "byte_order=\"%s\" header_type=\"UInt64\">\n<%s>\n",
-            type, byte_order(), type);
+    put_head(out, type, "");
     put_piece(&a, piece, kinds);
-    fprintf(out, "</%s>\n<AppendedData encoding=\"raw\">\n_", type);
-    for (int i = 0; i < a.count; i++) {
-        fwrite(&a.blocks[i].bytes, sizeof a.blocks[i].bytes, 1, out);
-        if (a.blocks[i].bytes > 0)
-            fwrite(a.blocks[i].data, 1, a.blocks[i].bytes, out);
-    }
-    fputs("\n</AppendedData>\n</VTKFile>\n", out);
-    if (a.full)
-        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "more than %zu arrays in one file",
-                          sizeof a.blocks / sizeof a.blocks[0]);
-    return CAIRN_OK;
+    return put_appendix(&a, type, error);
+}
+
+cairn_status cairn_vtk_grid_write(const char *path, const cairn_vtk_grid *g, cairn_error *error)
+{
+    char extent[64], more[256], number[4][32];
+    cairn_file file = { 0 };
+    const cairn_vtk_array time = { "TimeValue", CAIRN_VTK_REAL, 1, &g->time };
+    int64_t cells = (int64_t)g->cells[0] * g->cells[1] * g->cells[2];
+    for (int k = 0; k < 3; k++)
+        cairn_number_text(g->origin[k], number[k]);
+    cairn_number_text(g->edge, number[3]);
+    snprintf(extent, sizeof extent, "0 %d 0 %d 0 %d", g->cells[0], g->cells[1], g->cells[2]);
+    snprintf(more, sizeof more,
+             " WholeExtent=\"%s\" Origin=\"%s %s %s\" Spacing=\"%s %s %s\"", extent, number[0],
+             number[1], number[2], number[3], number[3], number[3]);
+    TRY(cairn_file_create(path, &file, error));
+    appendix a = { .out = file.stream };
+    put_head(file.stream, "ImageData", more);
+    put_arrays(&a, "FieldData", &time, 1, 1);
+    fprintf(file.stream, "<Piece Extent=\"%s\">\n", extent);
+    put_arrays(&a, "CellData", g->arrays, g->array_count, cells);
+    fputs("</Piece>\n", file.stream);
+    cairn_status status = put_appendix(&a, "ImageData", error);
+    if (status == CAIRN_OK)
+        return cairn_file_commit(&file, error);
+    cairn_file_abandon(&file);
+    return status;
 }
 
 cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cairn_error *error)
@@ -173,9 +211,11 @@ cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cai
     return status;
 }
 
+/* Fields are regular grids, everything else is PolyData. */
 void cairn_vtk_file_name(const char *name, int64_t number, char *file)
 {
-    snprintf(file, 64, "%s_%06" PRId64 ".vtp", name, number);
+    const char *ending = strcmp(name, "fields") == 0 ? "vti" : "vtp";
+    snprintf(file, 64, "%s_%06" PRId64 ".%s", name, number, ending);
 }
 
 /* The .pvd file lists the files of a series with their times, by names relative to its own

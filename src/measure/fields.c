@@ -226,7 +226,7 @@ static void add_contact(const cairn_measure *m, const grid *g, int c)
     int32_t a = s->pair[2 * c], b = s->pair[2 * c + 1];
     bool on_a = a >= 0 && s->is_grain[a], on_b = b >= 0 && s->is_grain[b];
     cairn_vec3 f = s->force[c], n = s->normal[c];
-    if (!on_a && !on_b)
+    if ((!on_a && !on_b) || cairn_dot(f, f) == 0) /* most candidates carry no force */
         return;
     spread_branch(g, on_b ? s->x[b] : s->point[c], on_a ? s->x[a] : s->point[c], f);
     if (!on_a || !on_b) {

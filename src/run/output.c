@@ -40,6 +40,14 @@ static cairn_status check_names(const char *folder, cairn_error *error)
     return CAIRN_OK;
 }
 
+static bool measures_fields(const cairn_scene *scene)
+{
+    for (int i = 0; i < scene->run.statistics.count; i++)
+        if (strcmp(scene->run.statistics.items[i], "fields") == 0)
+            return true;
+    return false;
+}
+
 /* run.h5 first: it fails if the folder cannot be written to, before the problems of an earlier run
  * are removed. */
 cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
@@ -53,6 +61,7 @@ cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scen
     TRY(cairn_run_problems_clear(folder, error));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_create(folder, scene->run.contacts, &out->paraview, error));
+    out->paraview.fields = measures_fields(scene);
     return CAIRN_OK;
 }
 
@@ -82,6 +91,7 @@ cairn_status cairn_run_output_go_on(const char *folder, const cairn_scene *scene
     TRY(cairn_run_roll_go_on(&out->roll, scene->world, cairn_run_file_geometries(out->file)));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_go_on(folder, scene->run.contacts, &out->paraview, error));
+    out->paraview.fields = measures_fields(scene);
     return CAIRN_OK;
 }
 

@@ -16,8 +16,9 @@
 #include "math/vec.h"
 
 /* Series are also the beginnings of the file names. */
-static const char *const series[] = { "bodies", "contacts", "joints", "walls", "shapes" };
-enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, SERIES };
+static const char *const series[] = { "bodies", "contacts", "joints",
+                                      "walls",  "shapes",   "fields" };
+enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, FIELDS, SERIES };
 
 /* The shapes that the series `shapes` refers to; one file for the whole run. */
 static const char geometry_file[] = "shapes_geometry.vtp";
@@ -487,7 +488,25 @@ static bool is_left_out(const cairn_run_paraview *p, int which)
 {
     return (which == BODIES && p->without_balls == p->count) ||
            (which == CONTACTS && !p->contacts) || (which == JOINTS && !p->joints) ||
-           (which == SHAPES && p->shape_count == 0);
+           (which == SHAPES && p->shape_count == 0) || (which == FIELDS && !p->fields);
+}
+
+/* The frames that have a file of fields: not the first one, nor those without grains. */
+static cairn_status list_fields(const cairn_run_paraview *p, cairn_error *error)
+{
+    char name[64], path[CAIRN_PATH_BYTES];
+    size_t count = 0;
+    cairn_vtk_moment *there = cairn_memory_zeroed(p->count + 1, sizeof *there);
+    if (!there)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < p->count; k++) {
+        cairn_vtk_file_name(series[FIELDS], p->times[k].number, name);
+        if (cairn_path_join(p->folder, name, path, NULL) == CAIRN_OK && cairn_is_file(path))
+            there[count++] = p->times[k];
+    }
+    cairn_status status = cairn_vtk_series_write(p->folder, series[FIELDS], there, count, error);
+    cairn_memory_free(there);
+    return status;
 }
 
 cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *error)
@@ -502,6 +521,8 @@ cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *
     if (p->shape_count > 0)
         TRY(cairn_vtk_series_write(p->folder, series[SHAPES], p->shape_times, p->shape_count,
                                    error));
+    if (p->fields)
+        TRY(list_fields(p, error));
     return cairn_vtk_series_write(p->folder, series[WALLS], p->wall_times, p->count, error);
 }
 

@@ -161,6 +161,7 @@ typedef struct cairn_run_statistics {
     struct cairn_run_statistic *series; /* one for each series of the scene; owned */
     int series_count;
     double time;         /* s: reached by the last step */
+    int64_t frames;      /* measured so far             */
     cairn_energy totals; /* J: works and losses, summed over the steps so far */
     cairn_arena arena;
 } cairn_run_statistics;

@@ -57,12 +57,15 @@ static cairn_status csv_path(const cairn_run_statistics *s, const char *kind, co
     return cairn_path_join(s->folder, part, path, error);
 }
 
-/* `kind` names the group and the folder: statistics or series. */
+/* `kind` names the group and the folder: statistics or series. A grid has no CSV file: as text its
+ * many numbers would take longer than the steps. */
 static cairn_status start_item(cairn_run_statistics *s, hid_t group, const char *kind,
                                cairn_run_statistic *item, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
     TRY(create_columns(group, s->writer, item, error));
+    if (cairn_statistic_is_grid(&item->table))
+        return CAIRN_OK;
     TRY(csv_path(s, kind, item->table.name, path, error));
     TRY(cairn_file_create(path, &item->csv, error));
     cairn_statistic_write_head(item->csv.stream, &item->table);
@@ -194,6 +197,12 @@ static cairn_status read_rows(const cairn_run_statistic *item, int64_t first,
     return CAIRN_OK;
 }
 
+static void write_csv(const cairn_run_statistic *item, const cairn_statistic_table *rows)
+{
+    if (item->csv.stream)
+        cairn_statistic_write_rows(item->csv.stream, rows);
+}
+
 /* The CSV file was started anew; it gets the rows that stay, read from run.h5. */
 static cairn_status cut_item(cairn_run_statistic *item, int64_t rows, cairn_arena *arena,
                              cairn_error *error)
@@ -208,7 +217,7 @@ static cairn_status cut_item(cairn_run_statistic *item, int64_t rows, cairn_aren
         int64_t left = rows - first;
         part.rows = left < CAIRN_STEP_CHUNK ? (size_t)left : CAIRN_STEP_CHUNK;
         TRY(read_rows(item, first, &part, error));
-        cairn_statistic_write_rows(item->csv.stream, &part);
+        write_csv(item, &part);
     }
     return CAIRN_OK;
 }
@@ -223,6 +232,7 @@ cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const cairn_run_e
         TRY(cut_item(&s->series[i], to->series[i].rows, &s->arena, error));
     }
     s->totals = to->totals;
+    s->frames = to->frames;
     return CAIRN_OK;
 }
 
@@ -312,11 +322,26 @@ cairn_status cairn_run_statistics_write(cairn_run_statistics *s, bool last, cair
             TRY(add_series_row(item, s->time));
         if (item->table.rows == 0)
             continue;
-        cairn_statistic_write_rows(item->csv.stream, &item->table);
+        write_csv(item, &item->table);
         TRY(append_rows(item, &s->arena, error));
         item->table.rows = 0;
         cairn_arena_return(&s->arena, before);
     }
+    return CAIRN_OK;
+}
+
+/* The fields of a frame, beside the other files of it for ParaView; the .pvd file is written with
+ * those of the other series. A frame without grains has none. */
+static cairn_status write_grid(const cairn_run_statistics *s, const cairn_statistic_table *table,
+                               cairn_error *error)
+{
+    char name[64], part[80], path[CAIRN_PATH_BYTES];
+    cairn_vtk_file_name(table->name, s->frames, name);
+    snprintf(part, sizeof part, "paraview/%s", name);
+    TRY(cairn_path_join(s->folder, part, path, error));
+    if (table->rows > 0)
+        return cairn_statistic_grid_write(table, 0, table->rows, path, error);
+    unlink(path);
     return CAIRN_OK;
 }
 
@@ -332,7 +357,9 @@ static cairn_status measure_item(cairn_run_statistics *s, const cairn_sample *sa
         return cairn_fail(error, status, "measure.cell", "the cells of %s are too small",
                           item->table.name);
     TRY(status);
-    cairn_statistic_write_rows(item->csv.stream, &item->table);
+    if (cairn_statistic_is_grid(&item->table) && s->scene->run.paraview)
+        TRY(write_grid(s, &item->table, error));
+    write_csv(item, &item->table);
     return append_rows(item, &s->arena, error);
 }
 
@@ -348,6 +375,7 @@ cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, c
     sample.totals = &s->totals;
     for (int i = 0; i < s->count; i++)
         TRY(measure_item(s, &sample, &s->items[i], error));
+    s->frames++;
     return CAIRN_OK;
 }
 
@@ -366,11 +394,12 @@ void cairn_run_statistics_close(cairn_run_statistics *s)
     close_items(s->series, s->series ? s->scene->series_count : 0);
 }
 
+/* Whether this run has a table of that name. */
 static bool is_measured(const cairn_run_statistics *s, const char *name)
 {
     for (int i = 0; i < s->count; i++)
         if (strcmp(s->items[i].table.name, name) == 0)
-            return true;
+            return !cairn_statistic_is_grid(&s->items[i].table);
     return false;
 }
 
@@ -416,7 +445,8 @@ cairn_status cairn_run_statistics_commit(cairn_run_statistics *s, cairn_error *e
 {
     char path[CAIRN_PATH_BYTES];
     for (int i = 0; i < s->count; i++)
-        TRY(cairn_file_commit(&s->items[i].csv, error));
+        if (s->items[i].csv.stream)
+            TRY(cairn_file_commit(&s->items[i].csv, error));
     for (int i = 0; i < s->series_count; i++)
         TRY(cairn_file_commit(&s->series[i].csv, error));
     for (int i = 0; cairn_statistic_name(i); i++) {

@@ -241,9 +241,35 @@ TEST(a_full_disk_leaves_the_old_file)
     folder_remove(f.path);
 }
 
+/* 2 x 1 x 3 cells with a vector and a scalar: the head says where they lie, the numbers follow. */
+TEST(a_grid_is_image_data)
+{
+    folder f = folder_create();
+    const double vectors[18] = { 1, 2, 3, 4, 5, 6 }, scalars[6] = { 7, 8, 9, 10, 11, 12 };
+    const cairn_vtk_array arrays[] = { { "velocity", CAIRN_VTK_REAL, 3, vectors },
+                                       { "density", CAIRN_VTK_REAL, 1, scalars } };
+    const cairn_vtk_grid grid = { .time = 0.5,
+                                  .cells = { 2, 1, 3 },
+                                  .origin = { -1, 0, 0.25 },
+                                  .edge = 0.5,
+                                  .arrays = arrays,
+                                  .array_count = 2 };
+    CHECK_OK(cairn_vtk_grid_write(path_in(&f, "fields_000000.vti").text, &grid, NULL));
+    const char *text = file_text(&f, "fields_000000.vti");
+    CHECK_CONTAINS(text, "<ImageData WholeExtent=\"0 2 0 1 0 3\" Origin=\"-1 0 0.25\" "
+                         "Spacing=\"0.5 0.5 0.5\">");
+    CHECK_CONTAINS(text, "Name=\"density\" NumberOfComponents=\"1\" NumberOfTuples=\"6\" "
+                         "format=\"appended\" offset=\"168\"");
+    const char *data = strstr(text, "\n_") + 2;
+    double number;
+    memcpy(&number, data + 168 + 8 + 8, sizeof number); /* the second density */
+    CHECK_NEAR(number, 8, 0);
+    folder_remove(f.path);
+}
+
 GROUP(test_vtk)
 {
-    RUN(CASE(arrays_follow_each_other_with_their_size_in_front),
+    RUN(CASE(a_grid_is_image_data), CASE(arrays_follow_each_other_with_their_size_in_front),
         CASE(the_head_names_counts_and_offsets),
         CASE(more_arrays_than_fit_are_refused_and_leave_no_file),
         CASE(a_series_lists_times_and_files), CASE(a_full_disk_leaves_the_old_file));

@@ -7,6 +7,7 @@
 #include "run/run_file.h"
 #include "tests/check.h"
 #include "tests/problems/run_scene.h"
+#include "tests/problems/saved_world.h"
 
 /* ==== test_run_summary: totals of hand-made reports, and summary.json ========================= */
 
@@ -869,6 +870,38 @@ TEST(the_last_row_has_the_steps_that_are_left)
     folder_remove(f.path);
 }
 
+static bool stop_at_5(const cairn_progress *progress, void *context)
+{
+    (void)context;
+    return progress->step < 5;
+}
+
+/* Fields on their grid: in run.h5 and for ParaView, and the same after a resume. The first frame has
+ * no contacts, so there are 5 of 6. */
+TEST(fields_are_written_for_paraview_and_go_on)
+{
+    static const char *const run =
+        "run={time_step: 0.01, duration: 0.1, frame_interval: 0.02, statistics: [fields], "
+        "tolerance: 1e-10, picture: false}";
+    folder whole = folder_create(), f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_series, run);
+    const cairn_resume_options options = { .threads = 1 };
+    CHECK_OK(cairn_run(scene, whole.path, NULL, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+    scene = scene_text_good(scene_series, run);
+    CHECK_OK(cairn_run(scene, f.path, stop_at_5, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+    CHECK_OK(cairn_run_resume(f.path, &options, &scene, NULL, NULL));
+    cairn_scene_destroy(scene);
+    CHECK(check_same_h5(&whole, &f) > 80);
+    CHECK(check_same_files(&whole, &f, "paraview") > 15);
+    CHECK(!file_exists(&f, "paraview/fields_000000.vti"));
+    CHECK(file_exists(&f, "paraview/fields_000005.vti"));
+    CHECK_CONTAINS(file_text(&f, "paraview/fields.pvd"), "file=\"fields_000005.vti\"");
+    folder_remove(f.path);
+    folder_remove(whole.path);
+}
+
 TEST(wrong_series_are_refused_at_their_place)
 {
 #define SERIES(line)                                                                               \
@@ -897,5 +930,6 @@ GROUP(test_run_series)
 {
     RUN(CASE(series_have_a_row_for_each_step), CASE(a_row_is_the_mean_over_an_interval),
         CASE(the_last_row_has_the_steps_that_are_left),
+        CASE(fields_are_written_for_paraview_and_go_on),
         CASE(wrong_series_are_refused_at_their_place));
 }

@@ -1,4 +1,4 @@
-/* contacts.c - the contacts of a step, and where they are evaluated. */
+/* contacts.c - the contacts of a step, where they are evaluated, and the series of their forces. */
 #include "law.h"
 #include "shapes.h"
 
@@ -444,4 +444,214 @@ void check_linearised(check_run *run)
     if (most > 1 && run->steps.converged[i] == 1)
         check_between(run->report, check_at(run, NULL, 0, "change in the last linearisation"),
                       b.change, 0, most_change + CHECK_ROUNDING * b.change_size);
+}
+
+/* ==== series of forces ======================================================================== */
+
+/* The group /series: the force of each row, computed again from the stored impulses of contacts and
+ * the forces of joints, as the mean over the steps of the row. Which bodies count follows from the
+ * attributes of the series. Torques and works are not computed. */
+
+enum { MOST_SERIES = 64, COLUMNS = 4 };
+
+typedef struct force_series {
+    char name[80]; /* "series/NAME" */
+    check_group group;
+    struct {
+        size_t capacity;
+        double *time, *force[3];
+    } rows;
+    double joint, material, number; /* number: of the collision group; -1: any */
+    bool boxed;
+    double low[3], high[3];
+    double *uids;
+    int uid_count;
+    char *inside; /* of each body */
+    vec sum;      /* N: since the last row */
+    double size;  /* N: of its terms       */
+    long steps, next;
+} force_series;
+
+struct check_forces {
+    int count;
+    force_series all[MOST_SERIES];
+};
+
+#define ROWS offsetof(force_series, rows)
+static const check_field force_fields[COLUMNS] = {
+    { "time", 1, false, offsetof(force_series, rows.time) - ROWS, false },
+    { "force_x", 1, false, offsetof(force_series, rows.force[0]) - ROWS, false },
+    { "force_y", 1, false, offsetof(force_series, rows.force[1]) - ROWS, false },
+    { "force_z", 1, false, offsetof(force_series, rows.force[2]) - ROWS, true },
+};
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The uids of the bodies; none: any body. */
+static bool read_uids(hid_t group, force_series *s, check_report *report)
+{
+    if (H5Aexists(group, "bodies") <= 0)
+        return true;
+    hid_t attribute = H5Aopen(group, "bodies", H5P_DEFAULT);
+    hid_t space = H5Aget_space(attribute);
+    hssize_t count = H5Sget_simple_extent_npoints(space);
+    H5Sclose(space);
+    H5Aclose(attribute);
+    if (count < 1 || count > 1000000 ||
+        !check_memory_take(&s->uids, (size_t)count, sizeof *s->uids))
+        return check_fail(report, "/%s: the attribute bodies cannot be read", s->name);
+    s->uid_count = (int)count;
+    return check_attribute(group, "bodies", s->uid_count, s->uids, report);
+}
+
+static bool read_set(hid_t group, force_series *s, check_report *report)
+{
+    s->boxed = H5Aexists(group, "low") > 0;
+    return check_attribute(group, "joint", 1, &s->joint, report) &&
+           check_attribute(group, "material", 1, &s->material, report) &&
+           check_attribute(group, "group", 1, &s->number, report) &&
+           (!s->boxed || (check_attribute(group, "low", 3, s->low, report) &&
+                          check_attribute(group, "high", 3, s->high, report))) &&
+           read_uids(group, s, report);
+}
+
+static bool open_one(check_run *run, hid_t parent, hsize_t i, force_series *s)
+{
+    char name[64] = "";
+    H5Lget_name_by_idx(parent, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+    snprintf(s->name, sizeof s->name, "series/%s", name);
+    s->group = (check_group){ s->name, force_fields, COLUMNS, 3, { 0 }, 0 };
+    hid_t group = H5Gopen2(run->file, s->name, H5P_DEFAULT);
+    bool good = group >= 0 && read_set(group, s, run->report);
+    if (group >= 0)
+        H5Gclose(group);
+    return good && check_group_open(run->file, &s->group, run->report) &&
+           check_group_read(&s->group, 0, s->group.rows, &s->rows, run->report) &&
+           (check_memory_take(&s->inside, (size_t)run->bodies.count + 1, 1) ||
+            check_fail(run->report, "no memory"));
+}
+
+bool check_forces_open(check_run *run)
+{
+    H5G_info_t about = { 0 };
+    bool good = true;
+    if (!check_has(run->file, "series"))
+        return true;
+    if (!check_memory_take(&run->forces, 1, sizeof *run->forces))
+        return check_fail(run->report, "no memory");
+    hid_t parent = H5Gopen2(run->file, "series", H5P_DEFAULT);
+    if (parent < 0 || H5Gget_info(parent, &about) < 0 || about.nlinks > MOST_SERIES)
+        good = check_fail(run->report, "/series: expected a group of at most %d series",
+                          MOST_SERIES);
+    for (hsize_t i = 0; good && i < about.nlinks; i++)
+        good = open_one(run, parent, i, &run->forces->all[run->forces->count++]);
+    if (parent >= 0)
+        H5Gclose(parent);
+    return good;
+}
+
+void check_forces_close(check_run *run)
+{
+    for (int k = 0; run->forces && k < run->forces->count; k++) {
+        force_series *s = &run->forces->all[k];
+        check_group_free(&s->group, &s->rows);
+        check_group_close(&s->group);
+        check_memory_free(&s->uids);
+        check_memory_free(&s->inside);
+    }
+    check_memory_free(&run->forces);
+}
+
+/* ---- a step --------------------------------------------------------------------------------- */
+
+static bool is_listed(const force_series *s, double uid)
+{
+    for (int i = 0; i < s->uid_count; i++)
+        if (s->uids[i] == uid)
+            return true;
+    return s->uid_count == 0;
+}
+
+static bool is_in_box(const force_series *s, vec x)
+{
+    const double at[3] = { x.x, x.y, x.z };
+    for (int k = 0; k < 3; k++)
+        if (!(at[k] >= s->low[k] && at[k] < s->high[k]))
+            return false;
+    return true;
+}
+
+/* Whether a body belongs to the set when the step begins. */
+static bool belongs(const check_run *run, const force_series *s, int i)
+{
+    const check_bodies *b = &run->bodies;
+    int row = run->before.row[i];
+    if (row < 0 || s->joint >= 0 || !is_listed(s, b->uid[i]))
+        return false;
+    return (s->material < 0 || b->material[i] == (int)s->material) &&
+           (s->number < 0 || b->group[i] == (int)s->number) &&
+           (!s->boxed || (b->motion[i] == CHECK_DYNAMIC && is_in_box(s, run->before.x[row])));
+}
+
+static void add_force(force_series *s, bool on_a, bool on_b, vec force)
+{
+    if (on_a == on_b)
+        return;
+    s->sum = vec_add(s->sum, on_a ? 1 : -1, force);
+    s->size += vec_norm(force);
+}
+
+static void add_step(const check_run *run, force_series *s)
+{
+    const check_contacts *c = &run->contacts;
+    int d = run->settings.dimension;
+    for (int i = 0; i < run->bodies.count; i++)
+        s->inside[i] = (char)belongs(run, s, i);
+    for (int j = 0; j < c->count; j++) {
+        const double *r = c->impulse + (size_t)j * (size_t)d;
+        vec f = vec_add(vec_times(r[0], c->normal[j]), r[1], c->tangent[j]);
+        if (d == 3)
+            f = vec_add(f, r[2], vec_cross(c->normal[j], c->tangent[j]));
+        add_force(s, s->inside[c->body[2 * j]], s->inside[c->body[2 * j + 1]],
+                  vec_times(1 / run->settings.h, f));
+    }
+    for (int k = 0; k < run->joints_after.count; k++) {
+        int joint = run->joints_after.index[k];
+        const int32_t *body = run->joints.body + 2 * (size_t)joint;
+        bool own = s->joint == joint;
+        add_force(s, own || (body[0] >= 0 && s->inside[body[0]]),
+                  !own && body[1] >= 0 && s->inside[body[1]], run->joints_after.force[k]);
+    }
+    s->steps++;
+}
+
+static void compare_row(check_run *run, force_series *s)
+{
+    double share = 1 / (double)s->steps;
+    const double mean[3] = { share * s->sum.x, share * s->sum.y, share * s->sum.z };
+    for (int k = 0; k < run->settings.dimension; k++)
+        check_same(run->report, check_at(run, s->name, s->next, force_fields[k + 1].name),
+                   s->rows.force[k][s->next], mean[k], share * s->size);
+    s->sum = (vec){ 0, 0, 0 };
+    s->size = 0;
+    s->steps = 0;
+    s->next++;
+}
+
+void check_forces_of(check_run *run)
+{
+    for (int k = 0; run->forces && k < run->forces->count; k++) {
+        force_series *s = &run->forces->all[k];
+        add_step(run, s);
+        if (s->next < s->group.rows && s->rows.time[s->next] == run->steps.time[run->step - 1])
+            compare_row(run, s);
+    }
+}
+
+void check_forces(check_run *run)
+{
+    for (int k = 0; run->forces && k < run->forces->count; k++)
+        check_true(run->report, (check_place){ 0, NULL, 0, run->forces->all[k].name },
+                   run->forces->all[k].next == run->forces->all[k].group.rows,
+                   "it has a row that is not of a step, or out of order");
 }

@@ -471,6 +471,7 @@ typedef struct check_run {
     bool impact;                 /* the step is an impact by Poisson's law: two phases */
     int slow_steps;              /* consecutive steps up to here in which no body was fast */
     struct check_series *series; /* /statistics; NULL: there are none */
+    struct check_forces *forces; /* /series; NULL: there are none     */
     double start_time;           /* s */
     double start_kinetic, start_potential,
         start_size;      /* J: before the first step; of their terms            */
@@ -611,6 +612,11 @@ void check_slowness(check_run *run);          /* facts.c: counts slow steps     
 void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */
 /* facts.c: read /statistics; compare with the loaded state; with all states. */
 bool check_statistics_open(check_run *run);
+/* contacts.c: series of forces */
+bool check_forces_open(check_run *run);
+void check_forces_of(check_run *run);
+void check_forces(check_run *run);
+void check_forces_close(check_run *run);
 void check_statistics_of(check_run *run);
 bool check_statistics(check_run *run);
 void check_statistics_close(check_run *run);
