@@ -22,7 +22,7 @@ typedef struct cairn_measure_options {
     double range;         /* of the pair correlation, in mean diameters                        */
     const char *classes;  /* "radius" or "material": what distinguishes the classes of a mixture */
     double cell;          /* m: edge of the cells of the mixing index, 0: 20 grains in a cell;
-                             and of those of fields, 0: the width                              */
+                             and of those of fields, 0: two widths                             */
     double width;         /* m: standard deviation of the kernel of fields; 0: mean diameter   */
     bool kinetic;         /* add the stress that moving grains carry                           */
 } cairn_measure_options;

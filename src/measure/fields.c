@@ -301,7 +301,7 @@ static cairn_status find_grid(const cairn_measure *m, grid *g)
     if (!(width > 0))
         return CAIRN_OK;
     g->knot = sqrt(3) * width;
-    g->edge = m->options->cell > 0 ? m->options->cell : width;
+    g->edge = m->options->cell > 0 ? m->options->cell : 2 * width;
     double cells = 1;
     for (int k = 0; k < g->dimension; k++) {
         if (!find_side(m, g, k))

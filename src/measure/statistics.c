@@ -245,7 +245,7 @@ static const cairn_option options[] = {
     { "classes", CAIRN_OPTION_NAME, false, offsetof(cairn_measure_options, classes), 0, 0, "",
       "what tells the two classes of a mixture", classes_name },
     { "cell", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, cell), 0, CAIRN_UNBOUNDED,
-      "m", "edge of cells: mixing index, 0: 20 grains in a cell; fields, 0: the width", NULL },
+      "m", "edge of cells: mixing index, 0: 20 grains in a cell; fields, 0: 2 widths", NULL },
     { "width", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, width), 0, CAIRN_UNBOUNDED,
       "m", "standard deviation of the kernel of fields; 0: the mean diameter", NULL },
     { "kinetic", CAIRN_OPTION_FLAG, false, offsetof(cairn_measure_options, kinetic), 0, 1, "",
