@@ -618,7 +618,8 @@ class Schema(unittest.TestCase):
     @unittest.skipUnless(jsonschema, "the python packages jsonschema and yaml are not there")
     def test_the_scenes_of_the_tree_are_accepted(self):
         check = jsonschema.Draft202012Validator(schema())
-        scenes = [path for folder in ("scenes", "scenes/trust") for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
+        scenes = [path for folder in ("scenes", "scenes/laboratory", "scenes/trust")
+                  for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
         self.assertGreater(len(scenes), 5)
         for path in scenes:
             errors = [e.message for e in check.iter_errors(load_yaml(path))]
