@@ -175,6 +175,16 @@ static void list_outlets(void)
     print_records(cairn_outlet_record);
 }
 
+static const cairn_record *cell_record(int kind)
+{
+    return kind == 0 ? cairn_cell_record() : kind == 1 ? cairn_cell_axis_record() : NULL;
+}
+
+static void list_cells(void)
+{
+    print_records(cell_record);
+}
+
 static void list_events(void)
 {
     print_records(cairn_event_record);
@@ -248,6 +258,8 @@ static const struct {
       "a number is constant; a text is an expression of t, as 0.5 * sin(2 * pi * t)" },
     { "outlets", "where bodies leave", list_outlets,
       "each also takes name, and to (the name of the inlet by which bodies come back)" },
+    { "cells", "walls that press on grains", list_cells,
+      "a cell has the axes x, y and z; an axis also takes low and high (names of walls)" },
     { "events", "when an event happens", list_events,
       "force_above also takes body, flow_stops outlet (names); do is open, start_driver,\n"
       "  stop_driver (each with a body), stop_run, or save_state (with a name)" },
@@ -331,9 +343,9 @@ const cairn_command cairn_command_list = {
     .details =
         "TOPIC is one of schemes, solvers, backends, broad-phases, shapes, generators, drivers, "
         "loads,\n"
-        "functions, outlets, events, joints, distributions, friction-laws, statistics, options, "
-        "or\n"
-        "schema: the JSON Schema of scenes, for editors.\n"
+        "functions, outlets, cells, events, joints, distributions, friction-laws, statistics, "
+        "options,\n"
+        "or schema: the JSON Schema of scenes, for editors.\n"
         "Without a TOPIC, everything but the schema is shown.",
     .flags = flags,
     .run = list,

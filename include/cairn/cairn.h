@@ -5,6 +5,7 @@
 #include "cairn/backend.h"
 #include "cairn/base.h"
 #include "cairn/body.h"
+#include "cairn/cell.h"
 #include "cairn/columns.h"
 #include "cairn/fclib.h"
 #include "cairn/generate.h"

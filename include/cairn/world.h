@@ -259,6 +259,9 @@ typedef struct cairn_step_inputs {
     int count;
     const cairn_vec3 *force;   /* N, world frame: sum of a body's loads                         */
     const cairn_vec3 *torque;  /* N m, body frame: likewise                                     */
+    const cairn_vec3 *damping; /* N s/m: of walls that cells move, in each direction; infinite: the
+                                 velocity in that direction was given. 0 for other bodies; NULL:
+                                 there are no cells                                            */
     const cairn_vec3 *x;       /* m: where the contacts were evaluated                          */
     const cairn_quat *q;       /* likewise                                                      */
     const cairn_vec3 *v;       /* m/s: v^ of dynamic bodies, where contacts are linearised ahead,

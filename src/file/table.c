@@ -374,16 +374,31 @@ static void write_look(FILE *out, int points)
             points > FEW_POINTS ? "lines lw 2" : "linespoints lw 2 pt 7 ps 0.4");
 }
 
-/* Column 0, the time, is the x axis. */
+/* The x axis of a series: the time, column 0, or the strain that is largest at the end. */
+static int along(const cairn_statistic_table *t)
+{
+    int best = 0;
+    double most = 0;
+    for (int i = 0; t->rows > 0 && i < t->column_count; i++) {
+        double last = fabs(row_at(t, t->rows - 1)[i]);
+        if (strncmp(t->columns[i].name, "strain_", 7) == 0 && last > most) {
+            most = last;
+            best = i;
+        }
+    }
+    return best;
+}
+
 static void write_series(FILE *out, const cairn_statistic_table *t, const panels *all)
 {
     write_look(out, write_block(out, t, 0, "data"));
     for (int k = 0; k < all->count; k++) {
         const panel *p = &all->items[k];
-        write_label(out, "x", "time", "s");
+        int x = along(t);
+        write_label(out, "x", t->columns[x].name, t->columns[x].unit);
         write_y_label(out, t, all, k);
         for (int i = 0; i < p->count; i++) {
-            write_curve(out, i, "data", 0, p->column[i]);
+            write_curve(out, i, "data", x, p->column[i]);
             fputc('\'', out);
             write_words(out, t->columns[p->column[i]].name);
             fputc('\'', out);

@@ -177,4 +177,9 @@ ANYWHERE static inline cairn_pose cairn_pose_compose(const cairn_pose *outer,
                          cairn_quat_multiply(outer->q, inner->q) };
 }
 
+static inline double cairn_component(cairn_vec3 v, int k)
+{
+    return k == 0 ? v.x : k == 1 ? v.y : v.z;
+}
+
 #endif

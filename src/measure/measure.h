@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "cairn/statistics.h"
+#include "math/vec.h"
 
 /* A state, whose arrays belong to the caller. Bodies and contacts are given by index. */
 typedef struct cairn_sample {
@@ -16,7 +17,7 @@ typedef struct cairn_sample {
     double time; /* s */
     cairn_vec3 gravity;
     int count;
-    const uint8_t *is_grain; /* 1: a dynamic body that exists at this time */
+    const uint8_t *is_grain; /* 1: a dynamic body that exists at this time, no wall of a cell */
     const cairn_vec3 *x, *v; /* m, m/s                                                          */
     const cairn_vec3 *omega, *inertia; /* rad/s, kg m^2, body frame                             */
     const double *mass;                /* kg                                                    */
@@ -29,7 +30,11 @@ typedef struct cairn_sample {
     const cairn_vec3 *point, *normal; /* m; unit, from b to a                                   */
     const cairn_vec3 *force;          /* N, on a                                                */
     const cairn_energy *totals;       /* works and losses since the start; NULL: not known      */
+    const double *cell; /* CAIRN_CELL_NUMBERS of the first cell, in the order of the columns of its
+                           statistic; NULL: there is none, or it is not known                   */
 } cairn_sample;
+
+enum { CAIRN_CELL_NUMBERS = 17 };
 
 /* A box; in 2D the third side is ignored. */
 typedef struct cairn_region {
@@ -74,7 +79,7 @@ extern const cairn_statistic cairn_statistic_packing, cairn_statistic_slices,
     cairn_statistic_forces, cairn_statistic_pair_correlation, cairn_statistic_height,
     cairn_statistic_centre, cairn_statistic_temperature, cairn_statistic_stress,
     cairn_statistic_fabric, cairn_statistic_mixing, cairn_statistic_energy, cairn_statistic_flow,
-    cairn_statistic_fields;
+    cairn_statistic_fields, cairn_statistic_cell;
 
 /* The statistic of a name; NULL if there is none. */
 const cairn_statistic *cairn_statistic_find(const char *name);
@@ -89,11 +94,6 @@ cairn_status cairn_statistic_measure(const cairn_sample *sample,
 cairn_status cairn_measure_row(cairn_measure *m, const double *row);
 
 /* ---- helpers -------------------------------------------------------------------------------- */
-
-static inline double cairn_component(cairn_vec3 v, int k)
-{
-    return k == 0 ? v.x : k == 1 ? v.y : v.z;
-}
 
 /* Radius (m) of grain i, or of a ball of its volume; 0: not known. */
 double cairn_measure_radius(const cairn_sample *s, int i);

@@ -243,3 +243,43 @@ const cairn_statistic cairn_statistic_flow = {
     .series = true,
     .measure = flow,
 };
+
+/* ---- cell ----------------------------------------------------------------------------------- */
+
+/* The numbers are measured by the cell itself, in every step. */
+static cairn_status cell(cairn_measure *m)
+{
+    return m->sample->cell ? cairn_measure_row(m, m->sample->cell) : CAIRN_OK;
+}
+
+static const cairn_statistic_field cell_fields[] = {
+    { { "length_x", "m", "between the faces of the walls along x", false }, NULL, false },
+    { { "length_y", "m", "along y", false }, NULL, false },
+    { { "length_z", "m", "along z", false }, NULL, true },
+    { { "strain_x", "1", "ln(L0/L) along x: compression is positive", false }, NULL, false },
+    { { "strain_y", "1", "along y", false }, NULL, false },
+    { { "strain_z", "1", "along z", false }, NULL, true },
+    { { "force_x", "N", "mean force of the walls of x on the grains", false }, NULL, false },
+    { { "force_y", "N", "of those of y", false }, NULL, false },
+    { { "force_z", "N", "of those of z", false }, NULL, true },
+    { { "stress_x", "Pa", "that force over the area", true }, "N/m", false },
+    { { "stress_y", "Pa", "likewise", true }, "N/m", false },
+    { { "stress_z", "Pa", "likewise", true }, "N/m", true },
+    { { "volume_strain", "1", "sum of the strains", true }, NULL, false },
+    { { "friction_angle", "rad", "mobilised: asin((s1 - s3)/(s1 + s3)) of the stresses", true },
+      NULL,
+      false },
+    { { "shear_x", "N", "sum of the contact forces on all walls, along x", true }, NULL, false },
+    { { "shear_y", "N", "along y", false }, NULL, false },
+    { { "shear_z", "N", "along z", false }, NULL, true },
+};
+
+const cairn_statistic cairn_statistic_cell = {
+    .name = "cell",
+    .summary = "stresses and strains of the first cell",
+    .needs = "a cell that was measured while the scene ran",
+    .fields = cell_fields,
+    .field_count = CAIRN_COUNT(cell_fields),
+    .series = true,
+    .measure = cell,
+};

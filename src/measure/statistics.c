@@ -14,7 +14,7 @@ static const cairn_statistic *const statistics[] = {
     &cairn_statistic_neighbours, &cairn_statistic_pair_correlation, &cairn_statistic_forces,
     &cairn_statistic_stress,     &cairn_statistic_fabric,           &cairn_statistic_temperature,
     &cairn_statistic_mixing,     &cairn_statistic_energy,           &cairn_statistic_flow,
-    &cairn_statistic_fields,
+    &cairn_statistic_fields,     &cairn_statistic_cell,
 };
 
 enum { STATISTICS = sizeof statistics / sizeof statistics[0] };

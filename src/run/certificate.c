@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "cairn/cell.h"
 #include "file/hdf5.h"
 
 /* The parts by number: the group, the column with the offsets of its steps, and the member of a
@@ -34,7 +35,7 @@ static cairn_run_sources sources_of(int part, const cairn_world *world)
         cairn_run_state_sources(cairn_world_dimension(world)),
         cairn_run_joint_detail_sources(),
         cairn_run_contact_sources(world),
-        cairn_run_load_sources(),
+        cairn_run_load_sources(cairn_world_cell_count(world) > 0),
         cairn_run_pose_sources(),
         cairn_run_guess_sources(),
         cairn_run_joint_row_sources(),

@@ -55,6 +55,7 @@ static const cairn_run_source loads[] = {
     { "body", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, load_body), NULL },
     { "force", "N", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, force), NULL },
     { "torque", "N m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, torque), NULL },
+    { "damping", "N s/m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, load_damping), NULL },
 };
 
 static const cairn_run_source poses[] = {
@@ -173,9 +174,10 @@ cairn_run_sources cairn_run_state_sources(int dimension)
     return all;
 }
 
-cairn_run_sources cairn_run_load_sources(void)
+/* Only walls of cells have damping. */
+cairn_run_sources cairn_run_load_sources(bool cells)
 {
-    return cairn_run_sources_of(loads, CAIRN_COUNT(loads));
+    return cairn_run_sources_of(loads, CAIRN_COUNT(loads) - (cells ? 0 : 1));
 }
 
 cairn_run_sources cairn_run_pose_sources(void)

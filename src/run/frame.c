@@ -268,6 +268,8 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
 static bool has_load(const cairn_step_inputs *in, int i)
 {
     const cairn_vec3 *f = &in->force[i], *t = &in->torque[i];
+    if (in->damping && in->damping[i].x != 0)
+        return true; /* a wall of a cell: held in some direction */
     return f->x != 0 || f->y != 0 || f->z != 0 || t->x != 0 || t->y != 0 || t->z != 0;
 }
 
@@ -280,6 +282,7 @@ static void fill_loads(cairn_run_frame *f, const cairn_step_inputs *in)
             continue;
         f->load_body[f->loads] = f->index[row];
         f->force[f->loads] = in->force[i];
+        f->load_damping[f->loads] = in->damping ? in->damping[i] : (cairn_vec3){ 0, 0, 0 };
         f->torque[f->loads++] = in->torque[i];
     }
 }
@@ -345,6 +348,7 @@ cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena
     good = CAIRN_TAKE(arena, f->load_body, count) && good;
     good = CAIRN_TAKE(arena, f->force, count) && good;
     good = CAIRN_TAKE(arena, f->torque, count) && good;
+    good = CAIRN_TAKE(arena, f->load_damping, count) && good;
     good = CAIRN_TAKE(arena, f->pose_body, count) && good;
     good = CAIRN_TAKE(arena, f->pose_x, count) && good;
     good = CAIRN_TAKE(arena, f->pose_q, count) && good;

@@ -128,6 +128,7 @@ typedef struct cairn_run_frame {
     size_t loads;             /* bodies with a load in the last step; torque in the body frame */
     int32_t *load_body;
     cairn_vec3 *force, *torque;
+    cairn_vec3 *load_damping; /* N s/m: of walls that cells move; 0: other bodies */
     size_t poses; /* driven bodies: poses at which the contacts were evaluated */
     int32_t *pose_body;
     cairn_vec3 *pose_x;
@@ -207,7 +208,7 @@ typedef struct cairn_run_sources {
 cairn_run_sources cairn_run_sources_of(const cairn_run_source *items, size_t count);
 
 cairn_run_sources cairn_run_detail_sources(void); /* contacts: columns of certificates only */
-cairn_run_sources cairn_run_load_sources(void);   /* loads of the last step      */
+cairn_run_sources cairn_run_load_sources(bool cells); /* of the last step */
 cairn_run_sources cairn_run_pose_sources(void);   /* driven bodies               */
 cairn_run_sources cairn_run_impact_sources(void); /* impacts resolved one after the other */
 cairn_run_sources cairn_run_guess_sources(void);  /* v^ where contacts are linearised */

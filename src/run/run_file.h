@@ -203,6 +203,9 @@ void cairn_run_statistics_destroy(cairn_run_statistics *s);
 cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn_arena *arena,
                                cairn_sample *out);
 
+/* Whether a body is a grain: dynamic, and no wall of a cell. */
+bool cairn_sample_is_grain(bool dynamic, double volume, cairn_vec3 inertia);
+
 /* Volume (m^3, 2D: m^2) of a shape; 0 if it has no finite volume. */
 double cairn_sample_volume(const cairn_shape *shape, int dimension);
 

@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "cairn/cell.h"
 #include "cairn/world.h"
 #include "file/file.h"
 #include "file/formats.h"
@@ -517,8 +518,50 @@ double cairn_sample_volume(const cairn_shape *shape, int dimension)
     return cairn_shape_mass_tensor(shape, dimension, &mass) == CAIRN_OK ? mass.mass : 0;
 }
 
-/* Grains are the dynamic bodies, the rows after the held ones. Only spheres have a radius in
- * statistics. */
+/* Walls of cells are the only solids without a moment of inertia. */
+bool cairn_sample_is_grain(bool dynamic, double volume, cairn_vec3 inertia)
+{
+    return dynamic && !(volume > 0 && inertia.z == 0);
+}
+
+/* asin((s1 - s3)/(s1 + s3)) with the largest and the smallest stress. */
+static double mobilised_angle(const double *stress, int dimension)
+{
+    double most = stress[0], least = stress[0];
+    for (int k = 0; k < dimension; k++) {
+        if (isnan(stress[k]))
+            return NAN;
+        most = fmax(most, stress[k]);
+        least = fmin(least, stress[k]);
+    }
+    return least > 0 ? asin((most - least) / (most + least)) : NAN;
+}
+
+/* The numbers of the first cell; NULL in *out: there is none. */
+static cairn_status take_cell(const cairn_world *world, cairn_arena *arena, const double **out)
+{
+    *out = NULL;
+    if (cairn_world_cell_count(world) == 0)
+        return CAIRN_OK;
+    cairn_cell_state state = cairn_world_cell(world, 0);
+    double *row = cairn_arena_take(arena, CAIRN_CELL_NUMBERS, sizeof *row);
+    if (!row)
+        return CAIRN_NO_MEMORY;
+    memcpy(row, state.length, sizeof state.length);
+    memcpy(row + 3, state.strain, sizeof state.strain);
+    memcpy(row + 6, state.force, sizeof state.force);
+    memcpy(row + 9, state.stress, sizeof state.stress);
+    row[12] = state.volume_strain;
+    row[13] = mobilised_angle(state.stress, cairn_world_dimension(world));
+    row[14] = state.shear.x;
+    row[15] = state.shear.y;
+    row[16] = state.shear.z;
+    *out = row;
+    return CAIRN_OK;
+}
+
+/* Grains are the dynamic bodies, the rows after the held ones, without walls of cells. Only spheres
+ * have a radius in statistics. */
 cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn_arena *arena,
                                cairn_sample *out)
 {
@@ -542,13 +585,14 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
     if (!is_grain || !radius || !volume)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b.count; i++) {
-        is_grain[i] = i >= b.held;
         radius[i] = cairn_bodies_shape(&b, i)->kind == CAIRN_SHAPE_SPHERE
                         ? cairn_bodies_shape(&b, i)->radius
                         : 0;
         volume[i] =
-            is_grain[i] ? cairn_sample_volume(cairn_bodies_shape(&b, i), out->dimension) : 0;
+            i >= b.held ? cairn_sample_volume(cairn_bodies_shape(&b, i), out->dimension) : 0;
+        is_grain[i] = cairn_sample_is_grain(i >= b.held, volume[i], b.inertia[i]);
     }
+    TRY(take_cell(world, arena, &out->cell));
     return take_contacts(world, time_step, arena, out);
 }
 

@@ -62,6 +62,8 @@ static const cairn_scene_key root_further[] = {
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/joint\"}}" },
     { "generators", false, "many bodies at once, made in this order after the bodies",
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/generator\"}}" },
+    { "cells", false, "walls that press on grains by a stress, a force or a rate of strain",
+      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/cell\"}, \"maxItems\": 4}" },
     { "outlets", false, "where bodies leave while the world runs",
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/outlet\"}}" },
     { "events", false, "what happens once, when something else does",
@@ -388,6 +390,28 @@ cairn_scene_keys cairn_scene_outlet_keys(int kind)
           NAME_SCHEMA },
     };
     return (cairn_scene_keys){ cairn_outlet_record(kind), NULL, further, CAIRN_COUNT(further) };
+}
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+cairn_scene_keys cairn_scene_cell_keys(void)
+{
+    static const cairn_scene_key further[] = {
+        { "x", false, "walls at the ends of the x axis, and their control",
+          "{\"$ref\": \"#/$defs/cell_axis\"}" },
+        { "y", false, "likewise y", "{\"$ref\": \"#/$defs/cell_axis\"}" },
+        { "z", false, "likewise z", "{\"$ref\": \"#/$defs/cell_axis\"}" },
+    };
+    return (cairn_scene_keys){ cairn_cell_record(), NULL, further, CAIRN_COUNT(further) };
+}
+
+cairn_scene_keys cairn_scene_cell_axis_keys(void)
+{
+    static const cairn_scene_key further[] = {
+        { "low", false, "name of the wall at the lower end", NAME_SCHEMA },
+        { "high", false, "name of the wall at the upper end", NAME_SCHEMA },
+    };
+    return (cairn_scene_keys){ cairn_cell_axis_record(), NULL, further, CAIRN_COUNT(further) };
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

@@ -129,6 +129,7 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_driven_groups(b));
     TRY(cairn_scene_read_joints(b));
     TRY(cairn_scene_read_generators(b));
+    TRY(cairn_scene_read_cells(b));
     TRY(cairn_scene_read_outlets(b));
     TRY(cairn_scene_read_events(b));
     TRY(cairn_scene_read_series(b));

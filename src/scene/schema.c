@@ -434,6 +434,8 @@ static cairn_status write_definitions(cairn_json *json)
         write_choice(json, &cairn_scene_functions, "{\"type\": \"string\"}"),
         write_choice(json, &cairn_scene_generators, NULL),
         write_choice(json, &cairn_scene_outlets, NULL),
+        write_definition(json, "cell", cairn_scene_cell_keys()),
+        write_definition(json, "cell_axis", cairn_scene_cell_axis_keys()),
         write_definition(json, "event", cairn_scene_event_keys()),
         write_definition(json, "series", cairn_scene_series_keys()),
         write_choice(json, &cairn_scene_conditions, NULL),

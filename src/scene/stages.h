@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "cairn/cell.h"
 #include "cairn/generate.h"
 #include "cairn/scene.h"
 #include "scene/yaml.h"
@@ -70,6 +71,8 @@ typedef struct cairn_scene_series {
     cairn_force_series series;
     cairn_probe probe;
 } cairn_scene_series;
+cairn_scene_keys cairn_scene_cell_keys(void);
+cairn_scene_keys cairn_scene_cell_axis_keys(void);
 /* Keys of what an event waits for. */
 cairn_scene_keys cairn_scene_condition_keys(int kind);
 /* The number of the table in cairn_scene_generators, and its options (table.c). */
@@ -267,6 +270,7 @@ cairn_status cairn_scene_read_driven_groups(cairn_scene_build *b);
 cairn_status cairn_scene_read_joints(cairn_scene_build *b);
 cairn_status cairn_scene_read_generators(cairn_scene_build *b);
 cairn_status cairn_scene_read_outlets(cairn_scene_build *b);
+cairn_status cairn_scene_read_cells(cairn_scene_build *b);
 cairn_status cairn_scene_read_events(cairn_scene_build *b);
 cairn_status cairn_scene_read_series(cairn_scene_build *b);
 cairn_status cairn_scene_check_overlap(cairn_scene_build *b);

@@ -323,13 +323,17 @@ static cairn_status remove_later(cairn_world *world, const uint8_t *seen)
     return CAIRN_OK;
 }
 
-/* Frames have neither the random states of inlets, the counts of outlets, nor the counted turns of
- * joints. */
+/* Frames have neither the random states of inlets, the counts of outlets, the counted turns of
+ * joints, nor what cells measured. */
 static cairn_status check_rewind(const cairn_world *world, cairn_error *error)
 {
     if (cairn_world_joint_count(world) > 0)
         return cairn_fail(error, CAIRN_UNSUPPORTED, NULL,
                           "the run has joints, whose state frames do not have: only time: last is "
+                          "possible");
+    if (cairn_world_cell_count(world) > 0)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL,
+                          "the run has cells, whose state frames do not have: only time: last is "
                           "possible");
     if (cairn_world_inlet_pending(world) > 0)
         return cairn_fail(error, CAIRN_UNSUPPORTED, NULL,

@@ -546,6 +546,54 @@ cairn_status cairn_scene_read_outlets(cairn_scene_build *b)
     return CAIRN_OK;
 }
 
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+/* One axis of a cell; without a node it has no walls. */
+static cairn_status read_axis(cairn_scene_build *b, const cairn_yaml_node *node,
+                              cairn_cell_axis *out)
+{
+    const cairn_scene_keys keys = cairn_scene_cell_axis_keys();
+    if (!node)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    TRY(cairn_scene_read_record(b, node, keys.record, out));
+    const cairn_yaml_node *low = cairn_yaml_find(node, "low");
+    const cairn_yaml_node *high = cairn_yaml_find(node, "high");
+    if (!low && !high)
+        return cairn_yaml_fail(node, NULL, b->error,
+                               "found no wall, expected the key 'low' or 'high'");
+    if (low)
+        TRY(cairn_scene_read_body(b, low, &out->low));
+    return high ? cairn_scene_read_body(b, high, &out->high) : CAIRN_OK;
+}
+
+/* Cells are read after the generators, because the default damping is that of the sample. */
+static cairn_status read_cell(cairn_scene_build *b, const cairn_yaml_node *node)
+{
+    static const char *const names[] = { "x", "y", "z" };
+    const cairn_scene_keys keys = cairn_scene_cell_keys();
+    cairn_cell_def def = cairn_cell_def_default();
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    TRY(cairn_scene_read_record(b, node, keys.record, &def));
+    for (int k = 0; k < 3; k++)
+        TRY(read_axis(b, cairn_yaml_find(node, names[k]), &def.axis[k]));
+    cairn_status status = cairn_cell_create(b->scene->world, &def);
+    return cairn_scene_blame(b, status, node, cairn_world_error(b->scene->world));
+}
+
+cairn_status cairn_scene_read_cells(cairn_scene_build *b)
+{
+    const cairn_yaml_node *list = cairn_yaml_find(b->tree.root, "cells");
+    cairn_error wrong = { 0 };
+    if (!list)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_list(b, list, "cells"));
+    for (const cairn_yaml_node *n = list->first; n; n = n->next)
+        TRY(read_cell(b, n));
+    cairn_status status = cairn_world_step_check(b->scene->world, &b->scene->step, &wrong);
+    return cairn_scene_blame(b, status, cairn_yaml_find(b->tree.root, "run"), &wrong);
+}
+
 /* ---- events --------------------------------------------------------------------------------- */
 
 static cairn_status read_outlet_name(cairn_scene_build *b, const cairn_yaml_node *node, int *out)

@@ -3,6 +3,7 @@
  * used. */
 #include "study/study.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -148,6 +149,33 @@ static cairn_status read_totals(cairn_run_reader *r)
     return CAIRN_OK;
 }
 
+/* The rows of a cell, which frames do not have: those that the run measured. NaN: a column of the
+ * third dimension. */
+static cairn_status read_cell(cairn_run_reader *r)
+{
+    static const char *const names[CAIRN_CELL_NUMBERS] = {
+        "length_x", "length_y", "length_z", "strain_x", "strain_y",      "strain_z",
+        "force_x",  "force_y",  "force_z",  "stress_x", "stress_y",      "stress_z",
+        "volume_strain", "friction_angle", "shear_x",  "shear_y", "shear_z"
+    };
+    if (H5Lexists(r->file, "statistics", H5P_DEFAULT) <= 0 ||
+        H5Lexists(r->file, "statistics/cell", H5P_DEFAULT) <= 0)
+        return CAIRN_OK;
+    double *cell = cairn_arena_take(&r->kept, CAIRN_CELL_NUMBERS * (size_t)r->frames, sizeof *cell);
+    if (!cell)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < CAIRN_CELL_NUMBERS; i++) {
+        const double *column = NULL;
+        bool deep = r->dimension == 2 && strchr("z", names[i][strlen(names[i]) - 1]);
+        if (!deep)
+            TRY(read_column(r, "statistics/cell", names[i], r->frames, &column));
+        for (int k = 0; k < r->frames; k++)
+            cell[k * CAIRN_CELL_NUMBERS + i] = column ? column[k] : NAN;
+    }
+    r->cell = cell;
+    return CAIRN_OK;
+}
+
 static cairn_status read_all(cairn_run_reader *r)
 {
     double gravity[3];
@@ -157,6 +185,7 @@ static cairn_status read_all(cairn_run_reader *r)
     r->gravity = (cairn_vec3){ gravity[0], gravity[1], gravity[2] };
     TRY(read_bodies(r));
     TRY(read_frames(r));
+    TRY(read_cell(r));
     return read_totals(r);
 }
 
@@ -249,10 +278,11 @@ static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_samp
         if (row < 0 || row >= r->bodies)
             return bad_row(r, "index", row);
         place[row] = i;
-        is_grain[i] = r->motion[row] == CAIRN_MOTION_DYNAMIC;
         /* `radius` is stored for other shapes too (cylinders, ...), where it is not a size */
         radius[i] = r->shape[row] == CAIRN_SHAPE_SPHERE ? r->radius[row] : 0;
         volume[i] = r->volume ? r->volume[row] : 0;
+        is_grain[i] = cairn_sample_is_grain(r->motion[row] == CAIRN_MOTION_DYNAMIC, volume[i],
+                                            r->inertia[row]);
         mass[i] = r->mass[row];
         inertia[i] = r->inertia[row];
         material[i] = r->material[row];
@@ -348,7 +378,8 @@ cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *ou
                         .gravity = r->gravity_of && known && step > 0 ? r->gravity_of[(int)step - 1]
                                                                       : r->gravity,
                         .has_contacts = r->has_contacts && step > 0,
-                        .totals = r->totals && known ? &r->totals[(int)step] : NULL };
+                        .totals = r->totals && known ? &r->totals[(int)step] : NULL,
+                        .cell = r->cell ? r->cell + (size_t)k * CAIRN_CELL_NUMBERS : NULL };
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = read_frame(r, k, out);
     cairn_hdf5_quiet_end(quiet);

@@ -105,6 +105,7 @@ typedef struct cairn_run_reader {
     const int32_t *shape, *motion, *material;
     const double *radius, *mass;
     const double *volume; /* NULL: the file was written before this column existed */
+    const double *cell;   /* CAIRN_CELL_NUMBERS of each frame; NULL: the run did not measure them */
     const cairn_vec3 *inertia;
     int steps;
     /* by step, from 0: sums of works and losses since the start; NULL: not stored */

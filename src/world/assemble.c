@@ -463,6 +463,7 @@ cairn_status cairn_step_pose(const cairn_step *step, const cairn_free_motion *mo
      * problem */
     cairn_parallel_for(world->bodies.count, GRAIN, block_range, &job);
     cairn_joints_steady(step, joints, posed);
+    cairn_servos_pose(step, motion, posed);
     pose_problem(step, joints, posed);
     cairn_parallel_for(world->contacts.count, GRAIN, contact_range, &job);
     TRY(adhere(step, motion, posed));

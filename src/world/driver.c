@@ -510,6 +510,7 @@ void cairn_drivers_remove(cairn_world *world, uint64_t uid)
             free_load(&world->loaded.items[k].load);
     }
     world->loaded.count = kept;
+    cairn_cells_remove(world, uid);
 }
 
 /* The row of a driven body; fails, with a message, for any other body. */

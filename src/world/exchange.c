@@ -587,5 +587,7 @@ cairn_status cairn_exchange_check(const cairn_world *world, const cairn_step_opt
         return refuse(error, "loads", "forces that a function of the state gives");
     if (world->inlets.outlets.count > 0)
         return refuse(error, "outlets", "worlds with outlets");
+    if (world->driven.cells.count > 0)
+        return refuse(error, "cells", "worlds with cells");
     return CAIRN_OK;
 }

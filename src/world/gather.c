@@ -34,6 +34,7 @@ static const struct {
 } inputs[] = {
     { offsetof(cairn_step_inputs, force), sizeof(cairn_vec3), false },
     { offsetof(cairn_step_inputs, torque), sizeof(cairn_vec3), false },
+    { offsetof(cairn_step_inputs, damping), sizeof(cairn_vec3), false },
     { offsetof(cairn_step_inputs, x), sizeof(cairn_vec3), false },
     { offsetof(cairn_step_inputs, q), sizeof(cairn_quat), false },
     { offsetof(cairn_step_inputs, v), sizeof(cairn_vec3), false },
@@ -566,6 +567,7 @@ static cairn_status copy_rest(const cairn_world *from, cairn_world *to)
     copy_inlets(&from->inlets, &to->inlets);
     copy_driven(&from->driven, &to->driven);
     cairn_world_copy_varied(from, to);
+    cairn_cells_copy(from, to);
     prune_loads(to);
     cairn_joints_index(to);
     to->time = from->time;

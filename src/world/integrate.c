@@ -140,7 +140,8 @@ static void drive(const cairn_step *step, int i, cairn_free_motion *motion)
 static void fly(const cairn_step *step, int i, cairn_free_motion *motion)
 {
     const cairn_body_store *b = &step->world->bodies;
-    cairn_vec3 pull = cairn_add_scaled(step->world->gravity, 1 / b->mass[i], motion->force[i]);
+    double light = b->mass[i] > 0 ? 1 / b->mass[i] : 0; /* only walls of cells have no mass */
+    cairn_vec3 pull = cairn_add_scaled(step->world->gravity, light, motion->force[i]);
     motion->v_free[i] = cairn_add_scaled(b->v[i], step->h, pull);
     motion->omega_free[i] = free_turning(step, i, motion->torque[i], &motion->gyroscopic[i]);
 }
@@ -211,6 +212,7 @@ cairn_status cairn_step_free_motion(const cairn_step *step, cairn_free_motion *m
     TRY(take_arrays(step, motion));
     TRY(cairn_loads_at(world, 0.5 * step->h, motion->force, motion->torque));
     cairn_parallel_for(world->bodies.count, GRAIN, free_range, &job);
+    TRY(cairn_step_control(step, motion));
     return cairn_step_check_free_motion(step, motion);
 }
 

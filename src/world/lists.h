@@ -4,6 +4,8 @@
 #define CAIRN_WORLD_LISTS_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
+#include "cairn/cell.h"
 #include "cairn/generate.h"
 #include "cairn/world.h"
 
@@ -46,6 +48,47 @@ typedef struct cairn_varied_list {
     size_t count, capacity;
 } cairn_varied_list;
 
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* A wall of a cell, as all members know it. */
+typedef struct cairn_cell_wall {
+    uint64_t uid;     /* CAIRN_NO_BODY: there is none                                     */
+    bool moves;       /* the cell moves it                                                */
+    double half;      /* m: from its centre to the face that touches the grains           */
+    double x;         /* m: its place along the axis                                      */
+    double push;      /* N: force that moved it along the axis in the last step           */
+    double damping;   /* N s/m: in the last step; infinite: its velocity was given        */
+    cairn_vec3 force; /* N: of the contacts on it, filtered                               */
+} cairn_cell_wall;
+
+typedef struct cairn_cell {
+    cairn_cell_def def;      /* its functions are owned                               */
+    cairn_cell_wall wall[6]; /* low and high of each axis                             */
+    double sample;           /* kg: mass of the other dynamic bodies at its creation  */
+    double length[3];        /* m: lengths from which strains count                   */
+    bool counting;           /* strain_from has passed                                */
+    bool measured;           /* there has been a step                                 */
+} cairn_cell;
+
+typedef struct cairn_cell_list {
+    cairn_cell *items;
+    size_t count, capacity;
+} cairn_cell_list;
+
+/* Removes the cells that have the body as a wall; CAIRN_NO_BODY: all. */
+void cairn_cells_remove(cairn_world *world, uint64_t uid);
+/* Copies what the cells of a world have measured to those of another one. */
+void cairn_cells_copy(const cairn_world *from, cairn_world *to);
+/* m: between the faces of the two walls of an axis; NaN: there is only one. */
+double cairn_cell_length(const cairn_cell *cell, int axis);
+/* m^2, in 2D m: between the walls of the other axes; NaN: not all of them have two. */
+double cairn_cell_area(const cairn_cell *cell, int dimension, int axis);
+/* Cells in saved states. */
+void cairn_cells_write(cairn_writer *w, const cairn_world *world);
+cairn_status cairn_cells_read(cairn_reader *r, cairn_world *world);
+/* Whether the body with a uid is moved by a cell. */
+bool cairn_cells_move(const cairn_world *world, uint64_t uid);
+
 /* ---- drivers and loads ----------------------------------------------------------------------- */
 
 /* One motion of a driven body; a body may have several. The pose at time t follows from that of the
@@ -63,11 +106,12 @@ typedef struct cairn_driven {
     cairn_driver driver;
 } cairn_driven;
 
-/* What moves by functions of time: driven bodies, and numbers of the world. */
+/* What moves by functions of time: driven bodies, numbers of the world, and walls of cells. */
 typedef struct cairn_driven_list {
     cairn_driven *items;
     size_t count, capacity;
     cairn_varied_list varied;
+    cairn_cell_list cells;
 } cairn_driven_list;
 
 /* A load on one body. */

@@ -446,6 +446,26 @@ static cairn_status check_probes(const cairn_world *world, const cairn_step_opti
     return CAIRN_OK;
 }
 
+/* Walls of cells move along one axis alone: joints cannot hold them, and they never rest for good,
+ * since their forces follow the places of others. */
+static cairn_status check_cells(const cairn_world *world, const cairn_step_options *step,
+                                cairn_error *error)
+{
+    if (world->driven.cells.count == 0)
+        return CAIRN_OK;
+    if (step->sleep)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
+                          "found true in a world with cells, expected false");
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint_def *def = &world->joints.items[k].def;
+        if (world->joints.items[k].alive &&
+            (cairn_cells_move(world, def->a.uid) || cairn_cells_move(world, def->b.uid)))
+            return cairn_fail(error, CAIRN_UNSUPPORTED, "joints",
+                              "joint %d holds a wall that a cell moves", (int)k);
+    }
+    return CAIRN_OK;
+}
+
 /* Checks that depend on the world. It runs at the start of every step, since the world may change
  * between steps. */
 cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_options *step,
@@ -471,6 +491,7 @@ cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_o
     TRY(cairn_exchange_check(world, step, error));
     TRY(check_turning(world, step, error));
     TRY(check_probes(world, step, error));
+    TRY(check_cells(world, step, error));
     return check_joints(world, step, error);
 }
 

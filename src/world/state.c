@@ -773,6 +773,12 @@ static bool has_callback(const cairn_world *world)
         found |= world->driven.varied.items[k].function.kind == CAIRN_FUNCTION_CALL;
     for (size_t k = 0; k < world->loaded.count; k++)
         found |= world->loaded.items[k].load.course.kind == CAIRN_FUNCTION_CALL;
+    for (size_t k = 0; k < 3 * world->driven.cells.count; k++) {
+        const cairn_cell_axis *axis = &world->driven.cells.items[k / 3].def.axis[k % 3];
+        found |= axis->stress.kind == CAIRN_FUNCTION_CALL ||
+                 axis->force.kind == CAIRN_FUNCTION_CALL ||
+                 axis->strain_rate.kind == CAIRN_FUNCTION_CALL;
+    }
     for (size_t k = 0; k < world->driven.count; k++) {
         const cairn_driver *d = &world->driven.items[k].driver;
         found |= d->turn.kind == CAIRN_FUNCTION_CALL || d->spin.kind == CAIRN_FUNCTION_CALL;
@@ -805,13 +811,14 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
     write_varied(&w, world);
     write_contacts(&w, world);
     write_clock(&w, world);
+    cairn_cells_write(&w, world);
     cairn_status status = w.failed ? CAIRN_NO_MEMORY : write(w.data, w.size, context);
     cairn_writer_destroy(&w);
     return status;
 }
 
-/* Reads in the order of cairn_world_save: what others refer to comes first. The clock comes last:
- * everything created before it is created at time 0. Bytes left over are an error. */
+/* Reads in the order of cairn_world_save: what others refer to comes first. The clock comes last but
+ * for cells: everything created before it is created at time 0. Bytes left over are an error. */
 static cairn_status read_world(cairn_reader *r, cairn_world *world)
 {
     TRY(read_materials(r, world));
@@ -827,6 +834,8 @@ static cairn_status read_world(cairn_reader *r, cairn_world *world)
     world->clock.start = cairn_read_real(r);
     world->clock.step = cairn_read_real(r);
     world->clock.count = cairn_read_whole(r);
+    if (!r->failed && r->at < r->size)
+        TRY(cairn_cells_read(r, world));
     r->failed = r->failed || r->at != r->size;
     return settle(r);
 }

@@ -157,6 +157,7 @@ static cairn_status advance(const cairn_step *step, values *a)
     TRY(cairn_step_certify(step, &a->answer));
     /* forces, torques and works that the options ask for */
     TRY(cairn_step_probe(step, &a->motion, &a->joints, &a->answer));
+    TRY(cairn_step_feel(step, &a->answer, &a->motion));
     /* x += h v and the penetration correction; then the deepest overlap, and whether a body moved
      * farther than linearised gaps are valid */
     TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));
@@ -178,6 +179,7 @@ static void commit(const cairn_step *step, values *a)
     cairn_step_store_joints(step, &a->joints, &a->answer, &a->mending);
     cairn_step_commit(step, &a->motion, &a->answer, &a->arrival);
     cairn_step_commit_joints(step, &a->joints, &a->answer);
+    cairn_step_commit_cells(step, &a->motion);
     /* after the commit, because inlets look for places that are free at the end of the step */
     pour(step->world, step->report);
     report_left(&step->world->inlets.outlets, step->report);
@@ -211,6 +213,7 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
     world->inputs = (cairn_step_inputs){ .count = bodies,
                                          .force = motion->force,
                                          .torque = motion->torque,
+                                         .damping = motion->damping,
                                          .x = motion->x_eval,
                                          .q = motion->q_eval,
                                          .v = step->linearisations ? motion->v_eval : NULL,

@@ -44,6 +44,18 @@ typedef struct cairn_step {
     cairn_step_report *report;
 } cairn_step;
 
+/* A wall of a cell in a step; see cell.c. */
+typedef struct cairn_servo {
+    int row;        /* of the wall; -1: there is none, or another member has it  */
+    int axis;       /* 0, 1, 2                                                   */
+    bool moves;     /* the cell moves it                                         */
+    bool held;      /* its velocity is given, not the force on it                */
+    double push;    /* N: the force along the axis, of its servo and its loads   */
+    double damping; /* N s/m                                                     */
+    double inverse; /* kg^-1: 1/(M + h c); 0: held                               */
+    cairn_vec3 felt; /* N s: impulses of the contacts on it, known after the solve */
+} cairn_servo;
+
 /* Motion without contact, and the poses at which contacts are evaluated. Every array has one entry
  * per body, in the order of the rows. */
 typedef struct cairn_free_motion {
@@ -56,6 +68,9 @@ typedef struct cairn_free_motion {
     cairn_vec3 *x_next;              /* pose of driven bodies at the end of the step    */
     cairn_quat *q_next;
     double *angle_next;
+    cairn_servo *servos; /* 6 of each cell */
+    int servo_count;
+    cairn_vec3 *damping; /* as in cairn_step_inputs */
 } cairn_free_motion;
 
 /* What the candidate contacts were found with, and the impulses that they start from. The contacts
@@ -528,6 +543,22 @@ bool cairn_impact_hits(double before, double free, double closing, double gap, d
  * the problem itself. r is the sum of both. */
 cairn_status cairn_impact_solve(const cairn_solving *solving, const cairn_problem *first,
                                 const double *e, cairn_answer *answer);
+
+/* ---- cells (cell.c) -------------------------------------------------------------------------- */
+
+/* Replace the free motion of the walls that cells move. */
+cairn_status cairn_step_control(const cairn_step *step, cairn_free_motion *motion);
+/* Set their inverse masses in the problem. */
+void cairn_servos_pose(const cairn_step *step, const cairn_free_motion *motion,
+                       const cairn_posed *posed);
+/* After the solve: the impulses on all walls, and the forces that given velocities needed. */
+cairn_status cairn_step_feel(const cairn_step *step, const cairn_answer *answer,
+                             cairn_free_motion *motion);
+/* Add the loss in the damping of a wall. */
+void cairn_servos_add_energy(const cairn_step *step, const cairn_free_motion *motion,
+                             const cairn_body_end *end, cairn_energy *energy);
+/* After the bodies have moved: what the cells measure. */
+void cairn_step_commit_cells(const cairn_step *step, const cairn_free_motion *motion);
 
 /* ---- Lagrangian systems ---------------------------------------------------------------------- */
 

@@ -99,7 +99,8 @@ typedef struct cairn_body_store {
     CAIRN_BODY_COLUMNS(CAIRN_COLUMN_STORED)
     cairn_shape_table shapes;
     cairn_directory directory; /* rows by uid                                              */
-    bool grouped;              /* some body has had a collision group or a mask            */
+    bool grouped;              /* some body has had a collision group or a mask, or is moved by
+                                  a cell                                                  */
     bool moved;                /* rows have changed since contacts and joints were updated */
     int named;                 /* number of rows at that time                              */
     int32_t *was;              /* if moved: row of each body at that time; -1: it is newer */
@@ -112,9 +113,21 @@ static inline const cairn_shape *cairn_body_shape(const cairn_body_store *bodies
     return &bodies->shapes.items[bodies->shape[row]];
 }
 
-/* Whether two bodies may touch: each is in a group that the other does not ignore. */
+/* Whether a body is a wall that a cell moves: boxes that do not turn are nothing else. */
+static inline bool cairn_body_is_servo(const cairn_body_store *b, int row)
+{
+    return row >= b->held && b->inertia[row].z == 0 &&
+           cairn_body_shape(b, row)->kind == CAIRN_SHAPE_BOX;
+}
+
+/* Whether two bodies may touch: each is in a group that the other does not ignore, and they are not
+ * both walls. */
 static inline bool cairn_bodies_meet(const cairn_body_store *b, int one, int other)
 {
+    bool walls = (one < b->held || cairn_body_is_servo(b, one)) &&
+                 (other < b->held || cairn_body_is_servo(b, other));
+    if (walls)
+        return false;
     return !(b->ignores[one] >> b->group[other] & 1) && !(b->ignores[other] >> b->group[one] & 1);
 }
 

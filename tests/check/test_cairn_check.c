@@ -61,6 +61,10 @@ TEST(every_scene_is_certified)
         "rod_2d",
         "superellipsoid_drum",
         "arch_three_stones_2d",
+        "laboratory/biaxial_2d",
+        "laboratory/triaxial",
+        "laboratory/oedometer",
+        "laboratory/direct_shear_2d",
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         folder f = folder_create();
@@ -518,6 +522,57 @@ GROUP(test_cairn_check_chain)
     RUN(CASE(impacts_within_a_step_are_certified_in_every_scheme),
         CASE(the_scenes_have_many_of_them), CASE(rounds_that_were_not_enough_are_certified_as_told),
         CASE(no_number_of_an_impact_changes_unnoticed));
+}
+
+/* ==== test_cairn_check_cell: cairn-check certifies walls of cells, and notices when they do not
+ * move as they should. */
+
+/* A press that first pushes with a force and then moves at a rate, with a wall that pushes
+ * sideways. Both are overdamped. */
+static const char *const scene_press =
+    "cairn: 1\n"
+    "materials: {a: {friction: 0.4}}\n"
+    "bodies:\n"
+    "  - {name: floor, motion: fixed, shape: half_space}\n"
+    "  - {name: left, motion: fixed, position: [-0.3, 0, 0],\n"
+    "     shape: {half_space: {axis: [1, 0, 0]}}}\n"
+    "  - {name: right, position: [0.35, 0, 0.5], shape: {box: {size: [0.1, 1, 1]}}}\n"
+    "  - {name: lid, position: [0, 0, 0.5], shape: {box: {size: [1, 1, 0.1]}}}\n"
+    "generators:\n"
+    "  - grid: {count: [3, 3, 2], spacing: [0.19, 0.19, 0.19], origin: [-0.2, -0.19, 0.1],\n"
+    "           radius: 0.09, jitter: 0.004}\n"
+    "cells:\n"
+    "  - x: {low: left, high: right, force: 20}\n"
+    "    z: {low: floor, high: lid, force: 50, strain_rate: 0.2}\n"
+    "    strain_from: 0.1\n"
+    "run: {time_step: 4e-3, duration: 0.2, frame_interval: 0.04, certificate: full,\n"
+    "      max_iterations: 20000, paraview: false, picture: false, statistics: [cell, centre]}\n";
+
+TEST(walls_of_cells_are_certified_in_every_scheme)
+{
+    for (int i = 0; cairn_scheme_name(i); i++) {
+        char override[64];
+        snprintf(override, sizeof override, "run.scheme=%s", cairn_scheme_name(i));
+        check_verdict(scene_press, override, "certified: 50 steps");
+    }
+    check_verdict(scene_press, "cells.0.mass=10", "certified: 50 steps");
+}
+
+TEST(no_number_of_a_wall_changes_unnoticed)
+{
+    static const target numbers[] = { { "certificate/loads/force", 1 }, { NULL, 0 } };
+    folder f = folder_create();
+    run_into(&f, scene_press, NULL);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    tamper_with_reals(&f, numbers, "nothing is left out", 8);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    folder_remove(f.path);
+}
+
+GROUP(test_cairn_check_cell)
+{
+    RUN(CASE(walls_of_cells_are_certified_in_every_scheme),
+        CASE(no_number_of_a_wall_changes_unnoticed));
 }
 
 /* ==== test_cairn_check_sleep: cairn-check certifies runs in which bodies sleep, and notices

@@ -162,7 +162,8 @@ class Pages(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, block + done.stderr)
 
     def test_every_scene_of_the_tree_is_right(self):
-        scenes = [path for folder in ("scenes", "scenes/trust") for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
+        scenes = [path for folder in ("scenes", "scenes/laboratory", "scenes/trust")
+                  for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
         self.assertGreater(len(scenes), 0)
         for scene in scenes:
             done = subprocess.run([CAIRN, "check", scene], capture_output=True, text=True,

@@ -19,7 +19,7 @@ TEST(every_statistic_has_a_name_columns_and_a_summary)
         }
         CHECK(drawn > 0);
     }
-    CHECK_INT(count, 16);
+    CHECK_INT(count, 17);
     CHECK(cairn_statistic_find("temprature") == NULL);
     CHECK(cairn_statistic_summary("temprature") == NULL);
     CHECK(cairn_statistic_needs("temprature") == NULL);

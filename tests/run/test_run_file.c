@@ -368,7 +368,7 @@ TEST(rows_are_added_at_the_end)
     CHECK_INT(cairn_run_table_rows(&table), 0);
     cairn_hdf5_writer writer;
     CHECK_OK(cairn_hdf5_writer_create(&writer));
-    CHECK_OK(cairn_run_table_create(file, cairn_run_load_sources(), 3, &writer, &table, NULL));
+    CHECK_OK(cairn_run_table_create(file, cairn_run_load_sources(false), 3, &writer, &table, NULL));
     CHECK_OK(cairn_run_table_append(&table, &frame, 2, NULL));
     CHECK_OK(cairn_run_table_append(&table, &frame, 1, NULL));
     CHECK_INT(cairn_run_table_rows(&table), 3);

@@ -923,6 +923,53 @@ TEST(bad_functions_are_refused_with_their_place)
     CHECK_REFUSED(wrong);
 }
 
+#define PRESS                                                                                      \
+    "bodies:\n"                                                                                    \
+    "  - {name: floor, motion: fixed, shape: half_space}\n"                                        \
+    "  - {name: lid, position: [0, 0, 1], shape: {box: {size: [1, 1, 0.2]}}}\n"                    \
+    "  - {name: ball, position: [0, 0, 0.2], shape: {sphere: {radius: 0.1}}}\n"
+
+/* The lid has its face at z = 0.9; with a stress it needs an area. */
+TEST(cells_are_read_with_their_walls_and_functions)
+{
+    cairn_scene *scene = scene_text_good(
+        SCENE(PRESS "cells: [{z: {low: floor, high: lid, force: 10 * t, strain_rate: 0.1}, mass: 2,"
+                    " strain_from: 3}]\n"),
+        NULL);
+    CHECK_INT(cairn_world_cell_count(scene->world), 1);
+    CHECK_NEAR(cairn_world_cell(scene->world, 0).length[2], 0.9, 1e-15);
+    CHECK(isnan(cairn_world_cell(scene->world, 0).length[0]));
+    CHECK_NEAR(cairn_world_bodies(scene->world).mass[1], 2, 0);
+    cairn_scene_destroy(scene);
+}
+
+TEST(bad_cells_are_refused_with_their_place)
+{
+    static const refused wrong[] = {
+        { SCENE(PRESS "cells: [{z: {low: floor, high: lit, force: 1}}]\n"), 6, 32, "cells.0.z.high",
+          "unknown body 'lit'; did you mean 'lid'?" },
+        { SCENE(PRESS "cells: [{z: {low: floor, high: lid, stress: 1}}]\n"), 6, 13, "cells.0.z",
+          "expected a low and a high wall of every other axis" },
+        { SCENE(PRESS "cells: [{z: {low: floor, high: ball, force: 1}}]\n"), 6, 13, "cells.0.z",
+          "expected a box or half_space" },
+        { SCENE(PRESS "cells: [{z: {low: floor, force: 1}}]\n"), 6, 13, "cells.0.z",
+          "no dynamic wall that it could move" },
+        { SCENE(PRESS "cells: [{z: {force: 1}}]\n"), 6, 13, "cells.0.z",
+          "expected the key 'low' or 'high'" },
+        { SCENE(PRESS "cells: [{z: {high: lid, forse: 1}}]\n"), 6, 25, "cells.0.z.forse",
+          "did you mean 'force'?" },
+        { SCENE(PRESS "cells: [{z: {high: lid, force: 1}, mass: -1}]\n"), 6, 42, "cells.0.mass",
+          "found -1" },
+    };
+    CHECK_REFUSED(wrong);
+}
+
+GROUP(test_scene_cell)
+{
+    RUN(CASE(cells_are_read_with_their_walls_and_functions),
+        CASE(bad_cells_are_refused_with_their_place));
+}
+
 GROUP(test_scene_function)
 {
     RUN(CASE(numbers_may_be_functions_of_time), CASE(groups_are_driven_as_one),

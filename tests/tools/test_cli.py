@@ -570,7 +570,8 @@ def names_of(part):
 def scene_pages():
     """The pages that describe scenes."""
     text = ""
-    for name in ("scene-format.md", "scene-bodies.md", "scene-parts.md", "processes.md", "series.md"):
+    for name in ("scene-format.md", "scene-bodies.md", "scene-parts.md", "processes.md", "series.md",
+                 "laboratory.md"):
         with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
             text += file.read()
     return text
@@ -607,7 +608,7 @@ class Schema(unittest.TestCase):
         self.assertEqual(sorted(s["$defs"]), sorted(
             ["run", "material", "pair", "body", "part", "orientation", "shape", "driver", "load",
              "joint", "drive", "distribution", "generator", "friction_law", "measure", "function",
-             "driven_group", "outlet", "event", "condition", "start", "series"]))
+             "driven_group", "outlet", "event", "condition", "start", "series", "cell", "cell_axis"]))
         self.assertEqual(s["required"], ["cairn", "run"])
         self.assertEqual(s["$defs"]["run"]["required"], ["time_step", "duration"])
         self.assertEqual(s["$defs"]["run"]["properties"]["time_step"]["exclusiveMinimum"], 0)
@@ -618,7 +619,8 @@ class Schema(unittest.TestCase):
     @unittest.skipUnless(jsonschema, "the python packages jsonschema and yaml are not there")
     def test_the_scenes_of_the_tree_are_accepted(self):
         check = jsonschema.Draft202012Validator(schema())
-        scenes = [path for folder in ("scenes", "scenes/trust") for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
+        scenes = [path for folder in ("scenes", "scenes/laboratory", "scenes/trust")
+                  for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
         self.assertGreater(len(scenes), 5)
         for path in scenes:
             errors = [e.message for e in check.iter_errors(load_yaml(path))]

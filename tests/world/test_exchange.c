@@ -1098,6 +1098,39 @@ TEST(the_first_member_collects_the_state_of_all)
     check_gathered(burst, "convex", 4, 5, 3);
 }
 
+/* Balls between six plates: a stress on four of them, a rate of strain on two after 4 steps. */
+static cairn_world *squeezed_balls(void)
+{
+    cairn_world *world = fill_box(&(cairn_material_def){ .friction = 0.4 });
+    cairn_cell_def cell = cairn_cell_def_default();
+    for (int k = 0; k < 3; k++)
+        for (int side = 0; side < 2; side++) {
+            cairn_body_def def = cairn_body_def_default();
+            cairn_body_id *id = side ? &cell.axis[k].high : &cell.axis[k].low;
+            double at = k == 2 ? (side ? 1.75 : 0) : (side ? 0.6 : -0.6);
+            def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+            def.shape.size = cairn_vec(k == 0 ? 0.02 : 4, k == 1 ? 0.02 : 4, k == 2 ? 0.02 : 4);
+            def.position = cairn_vec(k == 0 ? at : 0, k == 1 ? at : 0, k == 2 ? at : 0.8);
+            CHECK_OK(cairn_body_create(world, &def, id));
+            cell.axis[k].stress.value = 3000;
+        }
+    cell.axis[2].strain_rate.value = 0.5;
+    cell.strain_from = 0.04;
+    cell.filter = 0.02;
+    CHECK_OK(cairn_cell_create(world, &cell));
+    return world;
+}
+
+TEST(members_refuse_cells)
+{
+    cairn_step_options options = options_for("coulomb", 2);
+    run_members(squeezed_balls, &options, 1, 2, &parts);
+    for (int k = 0; k < 2; k++) {
+        CHECK_INT(jobs[k].status, CAIRN_UNSUPPORTED);
+        CHECK_CONTAINS(jobs[k].message, "worlds with cells");
+    }
+}
+
 static int failing_send, sends;
 
 static cairn_status send_at_times(void *context, int to, const void *bytes, size_t count)
@@ -1212,7 +1245,8 @@ GROUP(test_exchange)
         CASE(loads_push_the_same_way), CASE(inlets_pour_the_same_bodies),
         CASE(bodies_come_and_go_the_same_way), CASE(groups_fall_asleep_and_wake_the_same_way),
         CASE(joints_hold_the_same_way), CASE(all_members_end_where_a_message_cannot_be_sent),
-        CASE(the_first_member_collects_the_state_of_all), CASE(all_members_fail_where_one_gives_up),
+        CASE(the_first_member_collects_the_state_of_all), CASE(members_refuse_cells),
+        CASE(all_members_fail_where_one_gives_up),
         CASE(members_follow_functions_of_time),
         CASE(the_first_member_collects_functions_inlets_and_joints),
         CASE(what_members_cannot_do_together_is_refused));

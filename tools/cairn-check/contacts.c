@@ -159,8 +159,8 @@ static double turning_compliance(const check_run *run, const side *s, vec e)
 
 static double compliance(const check_run *run, const side *s, vec e)
 {
-    double mass = run->bodies.mass[s->body];
-    return (mass > 0 ? vec_dot(e, e) / mass : 0) + turning_compliance(run, s, vec_cross(s->arm, e));
+    double mass = vec_dot(e, vec_scale(check_inverse_mass(run, s->body), e));
+    return mass + turning_compliance(run, s, vec_cross(s->arm, e));
 }
 
 /* Adds a side to the diagonal of W. */

@@ -44,6 +44,22 @@ static void add_state(const check_run *run, const check_state *s, int row, sum *
     add(potential, -m * vec_dot(g, x), m * vec_norm(g) * vec_norm(x));
 }
 
+/* Damping of a wall of a cell: h c v+^2 is lost; the rest of its work -h c v+ (v + v+)/2 is
+ * numerical. */
+static void add_damping(const check_run *run, int body, ledger *l)
+{
+    vec c = run->damping[body], v = run->before.v[run->before.row[body]];
+    vec now = run->after.v[run->after.row[body]];
+    const double of[3] = { c.x, c.y, c.z }, old[3] = { v.x, v.y, v.z },
+                 new[3] = { now.x, now.y, now.z };
+    for (int k = 0; k < 3; k++) {
+        double hc = isinf(of[k]) ? 0 : run->settings.h * of[k];
+        add(&l->damping, hc * new[k] * new[k], hc * new[k] * new[k]);
+        add(&l->numerical, 0.5 * hc * new[k] * (old[k] - new[k]),
+            hc * fabs(new[k]) * (fabs(old[k]) + fabs(new[k])));
+    }
+}
+
 static void add_body(const check_run *run, int body, ledger *l)
 {
     int i = run->before.row[body], k = run->after.row[body];
@@ -61,6 +77,7 @@ static void add_body(const check_run *run, int body, ledger *l)
     vec J = run->bodies.inertia[body];
     add(&l->load, h * (vec_dot(F, vm) + vec_dot(T, wm)),
         h * (vec_norm(F) * speed + vec_norm(T) * spin));
+    add_damping(run, body, l);
     double fall = run->swing[body].swings ? 0 : vec_dot(g, vec_add(new, -1, old));
     add(&l->numerical, 0.5 * h * m * fall - h * vec_dot(G, wm),
         h * m * vec_norm(g) * speed + h * fmax(J.x, fmax(J.y, J.z)) * turn * turn * turn);

@@ -641,7 +641,8 @@ typedef struct grains {
 
 static bool is_grain(const check_run *run, int row)
 {
-    return run->bodies.motion[run->after.index[row]] == CHECK_DYNAMIC;
+    int body = run->after.index[row];
+    return run->bodies.motion[body] == CHECK_DYNAMIC && !check_is_servo(run, body);
 }
 
 static grains sum_up(const check_run *run)

@@ -39,6 +39,7 @@ static bool check_step(check_run *run, long step)
     check_swings(run);
     check_start(run);
     check_motion_of(run);
+    check_servos(run);
     check_start_law(run);
     check_contacts_of(run);
     check_law_of(run);

@@ -114,8 +114,38 @@ vec check_midpoint(const check_run *run, int body, vec torque)
     return J.z > 0 ? vec_add(omega, h / J.z, torque) : omega;
 }
 
+bool check_is_servo(const check_run *run, int body)
+{
+    return run->bodies.motion[body] == CHECK_DYNAMIC && run->bodies.shape[body] == CHECK_BOX &&
+           run->bodies.inertia[body].z == 0;
+}
+
+/* One component of the free velocity of a wall of a cell with damping c: implicit, or given. */
+static double damped(double M, double c, double h, const double v[2], double force)
+{
+    return isinf(c) ? v[1] : (M * v[0] + h * force) / (M + h * c);
+}
+
+/* A wall of a cell: M (v+ - v) = h (M g + F) - h c v+ + p in each direction. */
+static void guide(check_run *run, int body, int row)
+{
+    double h = run->settings.h, M = run->bodies.mass[body];
+    int end = run->after.row[body];
+    vec c = run->damping[body], v = run->before.v[row], g = run->settings.gravity;
+    vec now = end >= 0 ? run->after.v[end] : v;
+    vec F = vec_add(run->force[body], M, g);
+    run->v_free[body] = (vec){ damped(M, c.x, h, (double[]){ v.x, now.x }, F.x),
+                               damped(M, c.y, h, (double[]){ v.y, now.y }, F.y),
+                               damped(M, c.z, h, (double[]){ v.z, now.z }, F.z) };
+    run->omega_free[body] = run->gyroscopic[body] = zero;
+}
+
 static void fly(check_run *run, int body, int row)
 {
+    if (check_is_servo(run, body)) {
+        guide(run, body, row);
+        return;
+    }
     const check_bodies *b = &run->bodies;
     const check_state *s = &run->before;
     double h = run->settings.h;
@@ -143,6 +173,7 @@ void check_prepare(check_run *run)
     size_t bytes = (size_t)run->bodies.count * sizeof(vec);
     memset(run->force, 0, bytes);
     memset(run->torque, 0, bytes);
+    memset(run->damping, 0, bytes);
     for (int i = 0; i < run->loads.count; i++) {
         int body = run->loads.body[i];
         if (run->settings.dimension == 2)
@@ -150,6 +181,8 @@ void check_prepare(check_run *run)
                            run->loads.torque[i], (vec){ 0, 0, run->loads.torque[i].z }, 0);
         run->force[body] = vec_add(run->force[body], 1, run->loads.force[i]);
         run->torque[body] = vec_add(run->torque[body], 1, run->loads.torque[i]);
+        if (run->loads.damping)
+            run->damping[body] = run->loads.damping[i];
     }
     for (int row = 0; row < run->before.count; row++) {
         int body = run->before.index[row];
@@ -302,10 +335,24 @@ vec check_inverse_inertia(const check_run *run, int body)
                   J.z > 0 ? inverse(J.z + C.z) : 0 };
 }
 
+/* 1/(M + h c) in each direction; 0 where the velocity is given. */
+vec check_inverse_mass(const check_run *run, int body)
+{
+    double M = run->bodies.mass[body], h = run->settings.h;
+    vec c = run->damping[body];
+    return (vec){ isinf(c.x) ? 0 : inverse(M + h * c.x), isinf(c.y) ? 0 : inverse(M + h * c.y),
+                  isinf(c.z) ? 0 : inverse(M + h * c.z) };
+}
+
+static double largest(vec v)
+{
+    return fmax(v.x, fmax(v.y, v.z));
+}
+
 /* Velocities without contact; rounding is relative to the sizes. */
 static check_velocity start(const check_run *run, int body, int row)
 {
-    double h = run->settings.h, m = inverse(run->bodies.mass[body]);
+    double h = run->settings.h, m = largest(check_inverse_mass(run, body));
     vec J = check_inverse_inertia(run, body), old = run->before.omega[row];
     check_velocity out = { run->v_start[body], run->omega_start[body], 0, 0 };
     out.v_size = vec_norm(run->before.v[row]) + vec_norm(run->v_free[body]) +
@@ -319,10 +366,11 @@ static check_velocity start(const check_run *run, int body, int row)
 static void give(const check_run *run, int body, push p, double reach, check_velocity *out)
 {
     vec J = check_inverse_inertia(run, body);
-    double m = inverse(run->bodies.mass[body]), most = fmax(J.x, fmax(J.y, J.z));
-    out->v = vec_add(out->v, m, p.linear);
+    vec m = check_inverse_mass(run, body);
+    double most = largest(J);
+    out->v = vec_add(out->v, 1, vec_scale(m, p.linear));
     out->omega = vec_add(out->omega, 1, vec_scale(J, p.angular));
-    out->v_size += m * vec_norm(p.linear);
+    out->v_size += largest(m) * vec_norm(p.linear);
     out->omega_size += most * (reach * vec_norm(p.linear) + vec_norm(p.angular));
 }
 
@@ -331,7 +379,7 @@ static void give_rounding(const check_run *run, int body, double impulse, double
                           check_velocity *out)
 {
     vec J = check_inverse_inertia(run, body);
-    out->v_size += inverse(run->bodies.mass[body]) * impulse;
+    out->v_size += largest(check_inverse_mass(run, body)) * impulse;
     out->omega_size += fmax(J.x, fmax(J.y, J.z)) * reach * impulse;
 }
 
@@ -639,4 +687,62 @@ void check_motion_of(check_run *run)
         check_body(run, body);
     count_entered(run);
     count_asleep(run);
+}
+
+/* ---- walls of cells -------------------------------------------------------------------------- */
+
+/* The momentum of a wall in one direction: h F = M (v+ - v) + h c v+ - h M g - p, where c does not
+ * count if the velocity is given. `v` is before and after, `p` the impulse and the sum of the sizes
+ * of its terms. */
+typedef struct balance {
+    double F, c, g, v[2], p[2];
+} balance;
+
+static void check_balance(check_run *run, int body, const balance *b)
+{
+    double h = run->settings.h, M = run->bodies.mass[body];
+    double hc = isinf(b->c) ? 0 : h * b->c;
+    double expected = M * (b->v[1] - b->v[0]) + hc * b->v[1] - h * M * b->g - b->p[0];
+    double size = (M + hc) * (fabs(b->v[0]) + fabs(b->v[1])) + h * M * fabs(b->g) + b->p[1] +
+                  h * fabs(b->F);
+    check_same(run->report, check_at(run, "body", body, "impulse of its servo"), h * b->F, expected,
+               size);
+}
+
+/* The impulse of all contacts on a body, and the sizes of its terms. */
+static vec felt_by(const check_run *run, int body, double *size)
+{
+    const check_contacts *c = &run->contacts;
+    vec sum = zero;
+    *size = 0;
+    for (int j = 0; j < c->count; j++)
+        for (int side = 0; side < 2; side++) {
+            if (c->body[2 * j + side] != body)
+                continue;
+            const double *r = c->impulse + (size_t)j * (size_t)run->settings.dimension;
+            vec p = push_of(run, j, side, r, zero).linear;
+            sum = vec_add(sum, 1, p);
+            *size += vec_norm(p);
+        }
+    return sum;
+}
+
+/* A wall does not turn, and at most one component of its velocity is not 0. */
+void check_servos(check_run *run)
+{
+    for (int row = 0; row < run->before.count; row++) {
+        int body = run->before.index[row], end = run->after.row[body];
+        if (!check_is_servo(run, body) || end < 0)
+            continue;
+        double size;
+        vec p = felt_by(run, body, &size), F = run->force[body], c = run->damping[body];
+        vec g = run->settings.gravity, v = run->before.v[row], now = run->after.v[end];
+        check_balance(run, body, &(balance){ F.x, c.x, g.x, { v.x, now.x }, { p.x, size } });
+        check_balance(run, body, &(balance){ F.y, c.y, g.y, { v.y, now.y }, { p.y, size } });
+        if (run->settings.dimension == 3)
+            check_balance(run, body, &(balance){ F.z, c.z, g.z, { v.z, now.z }, { p.z, size } });
+        double most = fmax(fabs(now.x), fmax(fabs(now.y), fabs(now.z)));
+        check_same(run->report, check_at(run, "body", body, "speed across its axis"),
+                   fabs(now.x) + fabs(now.y) + fabs(now.z), most, 0);
+    }
 }

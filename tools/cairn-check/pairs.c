@@ -313,10 +313,18 @@ static bool is_joined(const search *s, int a, int b)
                                           sizeof *s->joined, compare_keys) != NULL;
 }
 
+/* Bodies that grains meet and that do not meet each other: held ones and walls of cells. */
+static bool is_wall(const check_run *run, int body)
+{
+    return run->bodies.motion[body] != CHECK_DYNAMIC || check_is_servo(run, body);
+}
+
 /* Whether the groups of two bodies let them touch. Numbers beyond the format touch nothing. */
 static bool may_meet(const check_run *run, int a, int b)
 {
     const check_bodies *bodies = &run->bodies;
+    if (is_wall(run, a) && is_wall(run, b))
+        return false;
     uint32_t first = (uint32_t)bodies->group[a], second = (uint32_t)bodies->group[b];
     return first <= 30 && second <= 30 && !((uint32_t)bodies->ignores[a] >> second & 1) &&
            !((uint32_t)bodies->ignores[b] >> first & 1);

@@ -75,6 +75,7 @@ static const check_field load_fields[] = {
     { "body", 1, true, offsetof(check_loads, body), false },
     { "force", 3, false, offsetof(check_loads, force), false },
     { "torque", 3, false, offsetof(check_loads, torque), false },
+    { "damping", 3, false, offsetof(check_loads, damping), true },
 };
 
 static const check_field pose_fields[] = {
@@ -420,7 +421,7 @@ static bool take_by_body(check_run *run)
     vec **vectors[] = { &run->x_eval,     &run->force,         &run->torque,      &run->x_after,
                         &run->gyroscopic, &run->v_free,        &run->omega_free,  &run->v_eval,
                         &run->omega_eval, &run->v_start,       &run->omega_start, &run->added,
-                        &run->v_adhesion, &run->omega_adhesion };
+                        &run->v_adhesion, &run->omega_adhesion, &run->damping };
     bool good = check_memory_take(&run->q_eval, n, sizeof *run->q_eval) &&
                 check_memory_take(&run->q_after, n, sizeof *run->q_after) &&
                 check_memory_take(&run->expected, n, sizeof *run->expected) &&
@@ -567,7 +568,8 @@ void check_run_close(check_run *run)
         &run->touched,    &run->v_start,        &run->omega_start, &run->added,
         &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
         &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps,
-        &run->around,     &run->around_perhaps, &run->pushed,      &run->gone
+        &run->around,     &run->around_perhaps, &run->pushed,      &run->gone,
+        &run->damping
     };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list, &run->impacts };

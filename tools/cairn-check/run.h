@@ -193,6 +193,7 @@ typedef struct check_loads {
     int count;
     int32_t *body;
     vec *force, *torque;
+    vec *damping; /* N s/m: of walls of cells, infinite where their velocity is given */
 } check_loads;
 
 typedef struct check_poses {
@@ -440,6 +441,7 @@ typedef struct check_run {
     vec *x_after; /* after the step */
     quat *q_after;
     vec *force, *torque; /* loads: N; N m in the body frame              */
+    vec *damping;        /* N s/m: of walls of cells; else 0             */
     vec *gyroscopic;     /* N m, body frame: by the midpoint rule */
     vec *v_free, *omega_free;
     vec *v_start, *omega_start;       /* v_free of the problem: with adhesion and tension     */
@@ -519,6 +521,8 @@ void check_strike(const check_run *run, int j, const double *r, check_velocity *
 void check_place_guesses(check_run *run);
 /* motion.c: (J + C)^-1 */
 vec check_inverse_inertia(const check_run *run, int body);
+vec check_inverse_mass(const check_run *run, int body);
+bool check_is_servo(const check_run *run, int body); /* a wall that a cell moves */
 /* motion.c: which bodies are pushed in the step; the rotation (in 2D the angle) that takes a body
  * to its new orientation, from its angular velocities before and after. */
 void check_find_pushed(check_run *run);
@@ -606,6 +610,7 @@ void check_joints_of(check_run *run);         /* joints.c: what joints did */
 bool check_complete(check_run *run);          /* pairs.c: no overlapping pair is missing  */
 bool check_frames(check_run *run);            /* facts.c: /frames repeats what is stored */
 void check_volumes(check_run *run);           /* facts.c: of all bodies, from their shapes */
+void check_servos(check_run *run);            /* motion.c: momentum of walls of cells     */
 void check_uids(check_run *run);              /* facts.c: in the loaded state             */
 void check_distance_of(check_run *run);       /* facts.c: accuracy of distances           */
 void check_slowness(check_run *run);          /* facts.c: counts slow steps               */

@@ -314,7 +314,8 @@ static void pull_by_adhesion(check_run *run, int j, int side)
     vec p = vec_times(-run->settings.h * c->adhesion[j] * (side ? -1 : 1), n);
     vec turn = vec_cross(vec_add(on, -1, run->x_eval[body]), p);
     turn = quat_rotate_back(check_rows_q(run, body), turn);
-    run->v_adhesion[body] = vec_add(run->v_adhesion[body], 1 / run->bodies.mass[body], p);
+    run->v_adhesion[body] =
+        vec_add(run->v_adhesion[body], 1, vec_scale(check_inverse_mass(run, body), p));
     run->omega_adhesion[body] =
         vec_add(run->omega_adhesion[body], 1, vec_scale(check_inverse_inertia(run, body), turn));
 }
