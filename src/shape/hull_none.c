@@ -1,5 +1,5 @@
-/* hull_none.c - convex hulls in a build without Qhull: they are refused. A core without file formats
- * may be built so, see cmake/core.cmake. */
+/* hull_none.c - convex hulls in a build without Qhull: they are refused. A core without file
+ * formats may be built so, see cmake/core.cmake. */
 #include <stddef.h>
 
 #include "base/status.h"
