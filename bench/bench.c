@@ -23,7 +23,7 @@
  *                                         a scene of the comparison with other engines
  *     cairn_bench FILE problem N          the problem of a settled box, as a file
  *
- * settle, large, scopi and rest are in boxes.c, mpi in mpi.c. */
+ * settle, large and scopi are in boxes.c, rest in rest.c, mpi in mpi.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,23 +34,6 @@
 #include "bench.h"
 #include "peers/peer.h"
 #include "tests/problems/random_shapes.h"
-
-void bench_fail(const char *what, cairn_status status)
-{
-    fprintf(stderr, "bench: %s: %s\n", what, cairn_status_text(status));
-    exit(1);
-}
-
-FILE *bench_table(const char *folder, const char *name, const char *head)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *out = fopen(path, "w");
-    if (!out)
-        bench_fail(path, CAIRN_IO_FAILED);
-    fprintf(out, "%s\n", head);
-    return out;
-}
 
 /* ---- the settled box ------------------------------------------------------------------------ */
 
@@ -387,72 +370,13 @@ static void explain_usage(void)
     exit(2);
 }
 
-/* A whole number from 1 on that ends at `*end`. */
-static int read_number(const char *text, const char **end)
-{
-    char *stop;
-    long number = strtol(text, &stop, 10);
-    *end = stop;
-    if (stop == text || number < 1 || number > 1000000000) {
-        fprintf(stderr, "bench: %s: expected a number from 1 on\n", text);
-        explain_usage();
-    }
-    return (int)number;
-}
-
-/* A number given in place `at`, or its default. */
-static int number_at(int argc, char **argv, int at, int otherwise)
-{
-    if (argc <= at)
-        return otherwise;
-    const char *end;
-    int number = read_number(argv[at], &end);
-    if (*end != '\0') {
-        fprintf(stderr, "bench: %s: expected a number from 1 on\n", argv[at]);
-        explain_usage();
-    }
-    return number;
-}
-
-/* Copies along x, y and z, as in 2x2x1. */
-static void read_copies(const char *text, int copies[3])
-{
-    const char *at = text;
-    for (int i = 0; i < 3; i++) {
-        copies[i] = read_number(at, &at);
-        if (*at != (i < 2 ? 'x' : '\0')) {
-            fprintf(stderr, "bench: %s: expected copies along x, y and z, as in 2x2x1\n", text);
-            explain_usage();
-        }
-        at++;
-    }
-}
-
-/* Options of a box at rest, from argument `at` on. */
-static bench_rest_options rest_options(int argc, char **argv, int at)
-{
-    bench_rest_options o = { .n = number_at(argc, argv, at, 32),
-                             .copies = { 1, 1, 1 },
-                             .scheme = argc > at + 1 ? argv[at + 1] : "convex",
-                             .before = number_at(argc, argv, at + 3, 20),
-                             .steps = number_at(argc, argv, at + 4, 20),
-                             .parts = argc > at + 5 && strcmp(argv[at + 5], "0") != 0
-                                          ? number_at(argc, argv, at + 5, 1)
-                                          : 0,
-                             .backend = argc > at + 6 ? argv[at + 6] : NULL,
-                             .threads = number_at(argc, argv, at + 7, 1) };
-    if (argc > at + 2)
-        read_copies(argv[at + 2], o.copies);
-    return o;
-}
-
 /* Benchmarks of ranks; false: it is another one. */
 static bool measure_ranks(const char *what, int argc, char **argv)
 {
     bool box = strcmp(what, "mpi") == 0 && argc > 3, link = strcmp(what, "mpi-link") == 0;
     bool model = strcmp(what, "mpi-model") == 0;
     if (box) {
-        bench_rest_options o = rest_options(argc, argv, 4);
+        bench_rest_options o = bench_read_rest(argc, argv, 4);
         bench_mpi(argv[1], argv[3], &o);
     }
     if (link)
@@ -466,18 +390,18 @@ int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[2] : "";
     bool numbered = argc > 1 && (argc == 2 || (what[0] >= '0' && what[0] <= '9'));
-    int n = numbered ? number_at(argc, argv, 2, 8) : 0;
+    int n = numbered ? bench_number_at(argc, argv, 2, 8) : 0;
     if (strcmp(what, "sweeps") == 0)
-        bench_sweeps(argv[1], number_at(argc, argv, 3, 1000000));
+        bench_sweeps(argv[1], bench_number_at(argc, argv, 3, 1000000));
     else if (strcmp(what, "settle") == 0)
-        bench_settle(argv[1], number_at(argc, argv, 3, 4000));
+        bench_settle(argv[1], bench_number_at(argc, argv, 3, 4000));
     else if (strcmp(what, "large") == 0)
-        bench_large(argv[1], number_at(argc, argv, 3, 100), number_at(argc, argv, 4, 200),
+        bench_large(argv[1], bench_number_at(argc, argv, 3, 100), bench_number_at(argc, argv, 4, 200),
                     argc > 5 ? argv[5] : "convex");
     else if (strcmp(what, "scopi") == 0)
-        bench_scopi(argv[1], number_at(argc, argv, 3, 16));
+        bench_scopi(argv[1], bench_number_at(argc, argv, 3, 16));
     else if (strcmp(what, "rest") == 0) {
-        bench_rest_options o = rest_options(argc, argv, 3);
+        bench_rest_options o = bench_read_rest(argc, argv, 3);
         bench_rest(argv[1], &o);
     } else if (measure_ranks(what, argc, argv)) {
         return 0;

@@ -6,10 +6,20 @@
 
 #include "cairn/cairn.h"
 
+/* Boxes settle with time steps that many times those of the scene, to this time, about half of its
+ * duration: dense, and almost at rest. */
+#define BENCH_LONGER 3.0
+#define BENCH_UNTIL  4.3
+
+/* rest.c: shared by all parts */
 /* Print what failed, and exit. */
 void bench_fail(const char *what, cairn_status status);
 /* A CSV file in the folder, with its first line. */
 FILE *bench_table(const char *folder, const char *name, const char *head);
+/* Seconds of processor time so far, of all threads. */
+double bench_processor_time(void);
+/* A number from 1 on, given in place `at`, or its default; exits if it is something else. */
+int bench_number_at(int argc, char **argv, int at, int otherwise);
 /* scenes/box_of_spheres.yaml with n^3 spheres, a scheme, and time steps longer by a factor. */
 cairn_scene *bench_box(int n, const char *scheme, double longer);
 
@@ -32,6 +42,9 @@ typedef struct bench_rest_options {
     int threads;
 } bench_rest_options;
 
+/* Options of a box at rest, from argument `at` on: N SCHEME COPIES BEFORE STEPS PARTS BACKEND
+ * THREADS. */
+bench_rest_options bench_read_rest(int argc, char **argv, int at);
 void bench_rest(const char *folder, const bench_rest_options *options);
 /* The world of such boxes, one thread, and its options; returns the number of spheres. world NULL:
  * the box settles and its file is written, no more. */

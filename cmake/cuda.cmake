@@ -17,7 +17,7 @@ function(cairn_cuda_virtual folder)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/backend/cuda/cuda.cu PROPERTIES LANGUAGE CXX)
   cairn_cuda_plugin(virtual-cuda ${folder})
   target_compile_options(cairn_backend_virtual-cuda PRIVATE -ffp-contract=off -fno-math-errno
-    -Wall -Wextra -Wno-missing-field-initializers -Wno-maybe-uninitialized
+    -Wall -Wextra -Wno-missing-field-initializers -Wno-maybe-uninitialized -Wno-unknown-pragmas
     $<$<BOOL:${CAIRN_WARNINGS_AS_ERRORS}>:-Werror>
     $<$<BOOL:${CAIRN_SANITIZE}>:-fsanitize=address,undefined> $<$<BOOL:${CAIRN_SANITIZE}>:-fno-sanitize-recover=all>)
   if(CAIRN_SANITIZE)

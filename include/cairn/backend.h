@@ -17,7 +17,7 @@ extern "C" {
 /* ---- what a back end works with -------------------------------------------------------------- */
 
 /** Version of the table below; a shared object with another version is refused. */
-enum { CAIRN_BACKEND_VERSION = 2 };
+enum { CAIRN_BACKEND_VERSION = 3 };
 
 /** A problem prepared for repeated passes; opaque, defined by the back end. */
 typedef struct cairn_system cairn_system;
@@ -172,7 +172,121 @@ typedef struct cairn_backend {
      *  so that rounding errors do not accumulate. */
     void (*load_velocities)(cairn_sweeping *state, const cairn_vector *v);
     void (*refresh)(cairn_sweeping *state);
+
+    /** Piles of balls that stay on the device, see below; NULL: the back end has none. */
+    const struct cairn_pile_table *pile;
 } cairn_backend;
+
+/* ---- piles ----------------------------------------------------------------------------------- */
+
+/* A pile is the contacts of a world of balls and planes on the device of a back end. Bodies belong
+ * to the host and are copied there in every step; contacts, which take several times as many bytes,
+ * are found there, solved there, keep their impulses there for the next step, and are copied to the
+ * host only when somebody looks at them. An optional capability: a step with a back end that has
+ * none, or of a world that is no pile, finds its contacts on the host. */
+
+typedef struct cairn_pile cairn_pile;
+
+/** A problem on a device; what a back end holds of it begins with this. */
+typedef struct cairn_resident {
+    double friction; /* the largest mu */
+} cairn_resident;
+
+/** The bodies of a step, by rows. The first `held` never move; the others are balls. */
+typedef struct cairn_pile_bodies {
+    int count, held;
+    const cairn_vec3 *x;     /* m: where contacts are evaluated                                  */
+    const cairn_vec3 *axis;  /* of held rows: unit normals of planes                             */
+    const double *radius;    /* m; < 0: a plane                                                  */
+    const double *reach;     /* m: how far it may move in the step                               */
+    const uint64_t *uid;     /* less than 2^32                                                   */
+    const int32_t *material;
+    const double *v_old;     /* 6 of each dynamic row, before the step: v, omega in space axes   */
+    cairn_vec3 gain;         /* m/s: what gravity adds to v in the step                          */
+    const double *mass;      /* kg                                                               */
+    const cairn_vec3 *inertia; /* kg m^2: a ball's are equal                                     */
+} cairn_pile_bodies;
+
+/** How contacts become a problem. */
+typedef struct cairn_pile_rule {
+    double h;               /* s: the time step                                                   */
+    double closing;         /* 1/s: b = closing * gap for gap > 0                                 */
+    double pushing;         /* 1/s: likewise for gap < 0                                          */
+    double ratio;           /* of time steps: impulses of the last step start with so much of them;
+                               0: from nothing                                                    */
+    int materials;
+    const double *friction; /* materials x materials: mu                                          */
+} cairn_pile_rule;
+
+/** A problem on the device: impulses r start as given and v, u are room for the answer. */
+typedef struct cairn_pile_problem {
+    cairn_problem problem;
+    double *r, *v, *u;
+    bool warm; /* some impulse of the start is not 0 */
+} cairn_pile_problem;
+
+/** When overlaps are corrected, see correct.c of the world. */
+typedef struct cairn_pile_overlaps {
+    double h, gamma;   /* s; 1/s: c = u_N + gamma gap      */
+    double slack;      /* m/s: less is not worth it       */
+    double negligible, portion, wide; /* of the smaller radius, twice; of the worst overlap */
+    int rings;
+} cairn_pile_overlaps;
+
+/** Sums and extremes over the contacts of the answer; the letters are those of docs/notation.md. */
+typedef struct cairn_pile_sums {
+    double gap_error, complementarity, friction_direction, dilatation, spurious_work;
+    double impact_loss, friction_loss; /* J                                                       */
+    int64_t active;                    /* contacts that push                                      */
+    int64_t far; /* contacts of bodies that move farther than the smaller one's radius            */
+} cairn_pile_sums;
+
+/** The deepest overlap. */
+typedef struct cairn_pile_depth {
+    double depth, share; /* m; of the radius of the smaller body */
+    int32_t body[2];     /* rows of the pair with the largest share; -1: none */
+} cairn_pile_depth;
+
+/** Where the contacts of a pile are copied to: arrays of the host, 3 numbers of each contact where
+ *  nothing else is said. */
+typedef struct cairn_pile_contacts {
+    int32_t *uid; /* 2 of each: the low 32 bits */
+    cairn_vec3 *point, *normal, *tangent;
+    double *gap, *impulse, *velocity;
+    double *bias, *correction; /* 1 of each; NULL: not wanted */
+} cairn_pile_contacts;
+
+/** All of it fails with CAIRN_NO_MEMORY only. A step calls `find`, then any of the others, then
+ *  `keep` if it succeeds; without `keep` the contacts of the step before are still those of the
+ *  pile. */
+typedef struct cairn_pile_table {
+    cairn_status (*create)(cairn_pile **out);
+    void (*destroy)(cairn_pile *pile);
+    /** Start from contacts of the host, given by the uids of a and b and the impulse on a. */
+    cairn_status (*start)(cairn_pile *pile, int count, const uint64_t *uids,
+                          const cairn_vec3 *impulse);
+    /** The contacts within reach, with impulses of those of the step before or, `again`, of the
+     *  last call in this step. */
+    cairn_status (*find)(cairn_pile *pile, const cairn_pile_bodies *bodies,
+                         const cairn_pile_rule *rule, bool again, cairn_pile_problem *out);
+    /** The problem of the displacement that corrects overlaps left by the answer; without contacts:
+     *  there are none to correct. */
+    cairn_status (*mend)(cairn_pile *pile, const cairn_pile_overlaps *overlaps,
+                         cairn_pile_problem *out);
+    /** The velocities of the answer and, after mend, the displacement over h with the blocks that
+     *  have one: all of the host; 6 numbers of each block, 3 and 1. */
+    cairn_status (*velocities)(cairn_pile *pile, double *v, double *shift, uint8_t *shifted);
+    cairn_status (*measure)(cairn_pile *pile, double h, cairn_law law, cairn_pile_sums *out);
+    /** Where bodies end after h. */
+    cairn_status (*deepest)(cairn_pile *pile, double h, cairn_pile_depth *out);
+    void (*keep)(cairn_pile *pile);
+    /** Copy the contacts of the last `keep`, or, `now`, of this step. */
+    cairn_status (*show)(cairn_pile *pile, bool now, const cairn_pile_contacts *out);
+    /** Bytes on the device, of the pile alone. */
+    size_t (*bytes)(const cairn_pile *pile);
+    /** Bytes that are left on the device. */
+    double (*room)(void);
+} cairn_pile_table;
 
 /** The symbol that a shared object libcairn_backend_NAME.so exports: a function that returns its
  *  table, which is valid as long as the object is loaded. */

@@ -118,6 +118,9 @@ typedef struct cairn_problem {
                                    cairn_problem_segments does                                    */
     const struct cairn_cut *cut;    /* its blocks and contacts in parts, as a world that was asked
                                    for parts cuts them; NULL: solvers cut them by their work      */
+    const struct cairn_resident *resident; /* all arrays, and those of impulses and velocities that
+                                   go with them, are on the device of a back end, which alone may
+                                   read them (cairn/backend.h); NULL: they are the host's         */
 } cairn_problem;
 
 /** The contacts of a problem by kind: writes the first `most` segments and returns the number of

@@ -234,6 +234,7 @@ typedef struct cairn_step_report {
     int linearisations;
     double linearisation_error;
     const cairn_probe_reading *readings; /* of each probe, lent until the next step; NULL: none */
+    bool resident; /* contacts were found and kept on the device of the back end (docs/gpu.md) */
 } cairn_step_report;
 
 /** Advance by one time step. On failure the world is as before the call and cairn_world_error

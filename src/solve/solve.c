@@ -186,9 +186,19 @@ cairn_status cairn_workspace_create(cairn_workspace **out)
     return *out ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* A pile ends with its back end. */
+static void forget_pile(cairn_workspace *workspace)
+{
+    if (workspace->pile)
+        workspace->use.backend->pile->destroy(workspace->pile);
+    workspace->pile = NULL;
+    workspace->pile_is_last = false;
+}
+
 void cairn_workspace_destroy(cairn_workspace *workspace)
 {
     if (workspace) {
+        forget_pile(workspace);
         cairn_arena_destroy(&workspace->arena);
         cairn_backend_close(&workspace->use);
     }
@@ -285,6 +295,8 @@ void cairn_judge_timer_learn(cairn_judge_timer *timer, const cairn_task *task, d
 double cairn_problem_largest_friction(const cairn_problem *p)
 {
     double mu = 0;
+    if (p->resident)
+        return p->resident->friction;
     for (int j = 0; j < p->contacts; j++)
         mu = fmax(mu, p->mu[j]);
     return cairn_link_largest(cairn_problem_link(p), mu);
@@ -426,12 +438,13 @@ static cairn_status leave_units(const cairn_problem *p, const caller *home,
     return CAIRN_OK;
 }
 
-static cairn_status change_backend(const char *name, cairn_backend_use *use,
+static cairn_status change_backend(const char *name, cairn_workspace *workspace,
                                    cairn_solve_report *report)
 {
     cairn_error error = { 0 };
-    cairn_backend_close(use);
-    cairn_status status = cairn_backend_open(name, use, &error);
+    forget_pile(workspace);
+    cairn_backend_close(&workspace->use);
+    cairn_status status = cairn_backend_open(name, &workspace->use, &error);
     snprintf(report->remark, sizeof report->remark, "%s", error.message);
     return status;
 }
@@ -444,7 +457,13 @@ static cairn_status use_backend(cairn_workspace *workspace, const char *asked,
     const cairn_backend *now = workspace->use.backend;
     if (now && strcmp(now->name, name) == 0)
         return CAIRN_OK;
-    return change_backend(name, &workspace->use, report);
+    return change_backend(name, workspace, report);
+}
+
+const cairn_backend *cairn_workspace_backend(cairn_workspace *workspace, const char *name)
+{
+    cairn_solve_report unread;
+    return use_backend(workspace, name, &unread) == CAIRN_OK ? workspace->use.backend : NULL;
 }
 
 /* The reason why a solver does not run on the requested back end. */
@@ -465,6 +484,8 @@ static cairn_status refuse(const cairn_solver *solver, const cairn_solve_options
 /* Whether the starting impulses and their squares are finite. */
 static bool is_finite_start(const cairn_problem *p, const double *r)
 {
+    if (p->resident)
+        return true; /* r is on a device; the first judgement finds out */
     double square = cairn_host_dot((size_t)p->dimension * (size_t)p->contacts, r, r);
     return cairn_link_all(cairn_problem_link(p), isfinite(square));
 }
@@ -509,7 +530,8 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     TRY(try_small(&asked, solve_options, workspace, &home, report));
     if (report->converged)
         return CAIRN_OK;
-    TRY(cairn_problem_find_segments(&asked, task.arena));
+    if (!p->resident)
+        TRY(cairn_problem_find_segments(&asked, task.arena));
     cairn_rescaled scaled;
     bool rescaled = needs_units(p, solve_options);
     if (rescaled)

@@ -115,8 +115,13 @@ void cairn_judge_timer_learn(cairn_judge_timer *timer, const cairn_task *task, d
 /* The workspace behind the public name. */
 struct cairn_workspace {
     cairn_arena arena;
-    cairn_backend_use use; /* the back end of the last call */
+    cairn_backend_use use; /* the back end of the last call                                       */
+    cairn_pile *pile;      /* of that back end: contacts of the world of this workspace, or NULL  */
+    bool pile_is_last;     /* it has those of the last step                                       */
 };
+
+/* The back end of that name, which is kept open; NULL: it cannot be used. */
+const cairn_backend *cairn_workspace_backend(cairn_workspace *workspace, const char *name);
 
 /* ---- few contacts ------------------------------------------------------------------------ */
 

@@ -213,7 +213,7 @@ static cairn_status certify_contacts(const cairn_step *step, const cairn_answer 
 
 /* Whether all results about the contacts are finite numbers. It is enough to test sums: a NaN, or
  * infinities of either sign, make a sum infinite or NaN. */
-static bool is_finite(const cairn_step_report *report)
+bool cairn_report_is_finite(const cairn_step_report *report)
 {
     const cairn_certificate *c = &report->certificate;
     const cairn_energy *e = &report->energy;
@@ -266,7 +266,7 @@ cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)
     rows = step->world->joints.count > 0 ? cairn_link_sum(step->world->exchange.link, rows) : 0;
     report->candidates = (int)(cairn_problem_size(&answer->problem) - rows);
     TRY(certify_contacts(step, answer));
-    return is_finite(report) ? CAIRN_OK : refuse_impulse(step, answer);
+    return cairn_report_is_finite(report) ? CAIRN_OK : refuse_impulse(step, answer);
 }
 
 /* ==== energy ================================================================================== */

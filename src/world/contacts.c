@@ -652,17 +652,25 @@ cairn_candidates cairn_candidates_none(const cairn_world *world, double h)
                                .warm_ratio = world->last_step > 0 ? h / world->last_step : 0 };
 }
 
+/* In the first call; later attempts have enlarged it. */
+cairn_status cairn_step_reach(const cairn_step *step, const cairn_free_motion *motion,
+                              cairn_candidates *candidates)
+{
+    if (candidates->reach)
+        return CAIRN_OK;
+    TRY(take_reach(step, motion, candidates));
+    /* the reach must survive when an attempt gives its scratch back */
+    candidates->before_attempts = cairn_arena_now(&step->world->scratch);
+    return CAIRN_OK;
+}
+
 /* The first call also finds the reaches. Zones, colliders and witnesses are given back at the end;
  * the reaches stay for the whole step. */
 cairn_status cairn_step_candidates(const cairn_step *step, const cairn_free_motion *motion,
                                    cairn_candidates *candidates)
 {
     cairn_arena *scratch = &step->world->scratch;
-    if (!candidates->reach) {
-        TRY(take_reach(step, motion, candidates));
-        /* the reach must survive when an attempt gives its scratch back */
-        candidates->before_attempts = cairn_arena_now(scratch);
-    }
+    TRY(cairn_step_reach(step, motion, candidates));
     cairn_arena_moment before = cairn_arena_now(scratch);
     TRY(find_candidates(step, motion, candidates));
     cairn_arena_return(scratch, before);

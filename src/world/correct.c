@@ -288,13 +288,35 @@ static cairn_status keep(cairn_arena *scratch, const region *g, const displaceme
     return CAIRN_OK;
 }
 
+/* Fixed, whatever solver the user chose for the velocities: this problem is always convex. */
+cairn_solve_options cairn_mending_options(const cairn_step *step)
+{
+    cairn_solve_options options = cairn_solve_options_default();
+    options.solver = "ngs";
+    options.backend = step->options->backend;
+    options.tolerance = ROUGH;
+    options.max_iterations = MOST_SWEEPS;
+    return options;
+}
+
+cairn_pile_overlaps cairn_mending_rule(const cairn_step *step)
+{
+    return (cairn_pile_overlaps){ .h = step->h,
+                                  .gamma = step->options->stabilisation / step->h,
+                                  .slack = SLACK * step->h * cairn_norm(step->world->gravity),
+                                  .negligible = NEGLIGIBLE,
+                                  .portion = PORTION,
+                                  .wide = WIDE,
+                                  .rings = RINGS };
+}
+
 /* Solve for z. A result that misses ROUGH is used as it is: the next step corrects the
  * remainder. */
 static cairn_status solve(const cairn_step *step, const region *g, cairn_mending *mending)
 {
     displacement found;
     cairn_solve_report report;
-    cairn_solve_options options = cairn_solve_options_default();
+    const cairn_solve_options options = cairn_mending_options(step);
     cairn_arena *scratch = &step->world->scratch;
     TRY(pose(scratch, g, &found.part));
     const cairn_problem *p = &found.part.problem;
@@ -304,11 +326,6 @@ static cairn_status solve(const cairn_step *step, const region *g, cairn_mending
     found.z = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
     if (!found.r || !u || !found.z)
         return CAIRN_NO_MEMORY;
-    /* fixed, whatever solver the user chose for the velocities: this problem is always convex */
-    options.solver = "ngs";
-    options.backend = step->options->backend;
-    options.tolerance = ROUGH;
-    options.max_iterations = MOST_SWEEPS;
     TRY(cairn_solve(p, &options, step->world->workspace, found.r, found.z, u, &report));
     return keep(scratch, g, &found, mending);
 }

@@ -91,7 +91,7 @@ static double shallow_approach(const cairn_step *step)
 }
 
 /* How this step is solved: the options of the user, with the law of the scheme. */
-static cairn_solving solving_of(const cairn_step *step, const cairn_speed_friction *friction)
+cairn_solving cairn_step_solving(const cairn_step *step, const cairn_speed_friction *friction)
 {
     const cairn_step_options *o = step->options;
     cairn_solving s = { .scheme = step->scheme,
@@ -348,7 +348,7 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
     const cairn_speed_friction law = { start_friction, update_friction, step,
                                        &step->report->certificate.friction_law };
     bool varies = step->world->materials.friction_varies && !step->scheme->frictionless;
-    const cairn_solving s = solving_of(step, varies ? &law : NULL);
+    const cairn_solving s = cairn_step_solving(step, varies ? &law : NULL);
     const grouping by = { step, motion };
     const cairn_phase groups = { solve_groups, cairn_phase_whole.judge, &by };
     /* at most one of them: rounds of impacts follow Newton's law and are refused with Poisson's

@@ -360,6 +360,7 @@ cairn_step cairn_step_begin(cairn_world *world, const cairn_step_options *option
         step.overlaps = CAIRN_OVERLAPS_PUSH;
     choose_components(&step);
     world->contacts.count = 0;
+    world->contacts.elsewhere = 0;
     return step;
 }
 
@@ -429,7 +430,8 @@ cairn_status cairn_step_find_pushed(const cairn_step *step, const cairn_free_mot
     size_t count = (size_t)world->bodies.count;
     bool wanted = false;
     arrival->pushed = NULL;
-    for (int i = 0; i < world->bodies.count && !wanted; i++)
+    /* balls without loads turn steadily */
+    for (int i = 0; !step->pile && i < world->bodies.count && !wanted; i++)
         wanted = has_own_change(step, motion, i);
     if (!wanted)
         return CAIRN_OK;

@@ -26,7 +26,7 @@ enum { BITS = 20 }; /* of a cell coordinate, on either side of the middle */
 
 /* `was` maps new rows to old ones; contacts need the inverse. The list of kept pairs names rows as
  * well. */
-void cairn_world_name_rows(cairn_world *world)
+static void rename_rows(cairn_world *world)
 {
     cairn_body_store *b = &world->bodies;
     if (b->moved) {
@@ -43,6 +43,14 @@ void cairn_world_name_rows(cairn_world *world)
     if (b->moved || world->joints.changed)
         cairn_joints_index(world);
     b->moved = false;
+}
+
+/* Contacts on a device are named by uids: they get their rows when they are copied. */
+void cairn_world_name_rows(cairn_world *world)
+{
+    rename_rows(world);
+    if (world->contacts.elsewhere > 0)
+        cairn_pile_show(world);
 }
 
 /* Sorts into the store of the last step, whose contacts are no longer needed, and swaps both. */
@@ -389,7 +397,7 @@ cairn_status cairn_world_put_in_order(cairn_world *world, const cairn_step_optio
     world->exchange.gathered = false;
     TRY(cairn_exchange_restore(world, options));
     TRY(sort_bodies(world, options));
-    cairn_world_name_rows(world);
+    rename_rows(world);
     TRY(sort_contacts(world));
     TRY(cairn_exchange_arrange(world, options));
     return sort_contacts(world);

@@ -84,8 +84,8 @@ static cairn_status solve_coulomb_newton(const cairn_scheme_job *job)
 static bool starts_from_nothing(const cairn_scheme_job *job)
 {
     size_t size = (size_t)job->problem->contacts * (size_t)job->problem->dimension;
-    bool nothing = true;
-    for (size_t i = 0; nothing && i < size; i++)
+    bool nothing = !job->problem->resident || job->nothing;
+    for (size_t i = 0; !job->problem->resident && nothing && i < size; i++)
         nothing = job->loop.r[i] == 0;
     nothing = cairn_link_all(cairn_problem_link(job->problem), nothing);
     return nothing && cairn_problem_size(job->problem) > 1;

@@ -26,6 +26,7 @@ typedef struct cairn_scheme_job {
     int *upgraded;           /* scheme auto: number of contacts with exact friction, out  */
     cairn_sliding_loop loop; /* s, impulses, velocities; when an outer loop on s ends     */
     cairn_solve_report *report;
+    bool nothing; /* a problem on a device: it has no warm start */
 } cairn_scheme_job;
 
 /* One scheme: a line of the table in scheme.c. */

@@ -10,6 +10,7 @@
 #include "base/common.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "solve/solver.h"
 #include "world/step.h"
 
 enum { MOST_ATTEMPTS = 20 }; /* in a row, after which bodies count as too fast for the step */
@@ -75,30 +76,47 @@ static cairn_status look_back(const cairn_step *step, int *attempt, values *a, b
         return refuse_step(step, &moves);
     *attempt = outran ? *attempt + 1 : 1;
     step->report->attempts += outran;
-    return cairn_step_set_aside(step, &a->answer, &a->candidates);
+    return step->pile ? cairn_pile_set_aside(step, &a->candidates)
+                      : cairn_step_set_aside(step, &a->answer, &a->candidates);
 }
 
 /* Candidates, problem, impulses and penetration correction. These are repeated with more candidates
  * if a body moved beyond its reach, and with contacts linearised at the end of the step if the
  * scheme requires it. If the new candidates stay open, the impulses of the last attempt are still
  * the solution, and the solver finds this out in its first check of the residual. */
-static cairn_status find_velocities(const cairn_step *step, values *a)
+static cairn_status attempt_step(const cairn_step *step, values *a)
 {
     cairn_step_report *report = step->report;
     double clock = cairn_clock_seconds();
+    int64_t before = report->solve.iterations;
+    TRY(cairn_step_candidates(step, &a->motion, &a->candidates));
+    report->timing.collide += lap(&clock);
+    TRY(cairn_step_joints(step, &a->motion, &a->joints));
+    TRY(cairn_step_pose(step, &a->motion, &a->candidates, &a->joints, &a->posed));
+    TRY(cairn_step_first_guess(step, &a->candidates, &a->joints, &a->posed, &a->answer));
+    report->timing.assemble += lap(&clock);
+    TRY(note_solve(step, before, cairn_step_impulses(step, &a->motion, &a->answer)));
+    TRY(cairn_step_mend(step, &a->answer, &a->mending));
+    report->timing.solve += lap(&clock);
+    return CAIRN_OK;
+}
+
+/* The same where contacts stay on a device. */
+static cairn_status attempt_pile(const cairn_step *step, values *a)
+{
+    int64_t before = step->report->solve.iterations;
+    return note_solve(step, before,
+                      cairn_pile_velocities(step, &a->motion, &a->candidates, &a->answer,
+                                            &a->mending));
+}
+
+/* Repeated until nothing moves beyond its reach, and the linearisation holds. */
+static cairn_status find_velocities(const cairn_step *step, values *a)
+{
     bool done = false;
-    report->attempts = 1;
+    step->report->attempts = 1;
     for (int attempt = 1; !done;) {
-        int64_t before = report->solve.iterations;
-        TRY(cairn_step_candidates(step, &a->motion, &a->candidates));
-        report->timing.collide += lap(&clock);
-        TRY(cairn_step_joints(step, &a->motion, &a->joints));
-        TRY(cairn_step_pose(step, &a->motion, &a->candidates, &a->joints, &a->posed));
-        TRY(cairn_step_first_guess(step, &a->candidates, &a->joints, &a->posed, &a->answer));
-        report->timing.assemble += lap(&clock);
-        TRY(note_solve(step, before, cairn_step_impulses(step, &a->motion, &a->answer)));
-        TRY(cairn_step_mend(step, &a->answer, &a->mending));
-        report->timing.solve += lap(&clock);
+        TRY(step->pile ? attempt_pile(step, a) : attempt_step(step, a));
         TRY(look_back(step, &attempt, a, &done));
     }
     return CAIRN_OK;
@@ -144,6 +162,14 @@ static cairn_status make_room(const cairn_step *step)
     return cairn_bodies_reserve(bodies, (size_t)bodies->count + due);
 }
 
+/* The deepest overlap at the end of the step, and whether a body moved farther than linearised gaps
+ * are valid. */
+static cairn_status examine_end(const cairn_step *step, const values *a)
+{
+    TRY(cairn_step_penetration(step, &a->motion, &a->candidates, &a->answer, &a->arrival));
+    return cairn_step_limit(step, &a->motion, a->candidates.plain, &a->answer, &a->arrival);
+}
+
 /* All stages that can fail. They change nothing in the world but its list of contacts, which
  * swap_contacts can restore, and the pairs kept for the broad phase. */
 static cairn_status advance(const cairn_step *step, values *a)
@@ -154,7 +180,7 @@ static cairn_status advance(const cairn_step *step, values *a)
     TRY(find_velocities(step, a));
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
-    TRY(cairn_step_certify(step, &a->answer));
+    TRY(step->pile ? cairn_pile_certify(step) : cairn_step_certify(step, &a->answer));
     /* forces, torques and works that the options ask for */
     TRY(cairn_step_probe(step, &a->motion, &a->joints, &a->answer));
     TRY(cairn_step_feel(step, &a->answer, &a->motion));
@@ -162,8 +188,8 @@ static cairn_status advance(const cairn_step *step, values *a)
      * farther than linearised gaps are valid */
     TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));
     TRY(cairn_step_move_apart(step, &a->answer.balls, &a->mending, &a->arrival));
-    TRY(cairn_step_penetration(step, &a->motion, &a->candidates, &a->answer, &a->arrival));
-    TRY(cairn_step_limit(step, &a->motion, a->candidates.plain, &a->answer, &a->arrival));
+    TRY(step->pile ? cairn_pile_finish(step, &a->motion, &a->answer, &a->arrival)
+                   : examine_end(step, a));
     TRY(cairn_exchange_report(step->world, step->components, step->report));
     TRY(make_room(step));
     step->report->timing.finish = lap(&clock);
@@ -175,7 +201,11 @@ static void commit(const cairn_step *step, values *a)
 {
     double clock = cairn_clock_seconds();
     /* the new state */
-    cairn_step_store_contacts(step, &a->answer);
+    step->world->workspace->pile_is_last = step->pile != NULL;
+    if (step->pile)
+        cairn_pile_keep(step);
+    else
+        cairn_step_store_contacts(step, &a->answer);
     cairn_step_store_joints(step, &a->joints, &a->answer, &a->mending);
     cairn_step_commit(step, &a->motion, &a->answer, &a->arrival);
     cairn_step_commit_joints(step, &a->joints, &a->answer);
@@ -208,6 +238,7 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
     const cairn_impacts *impacts = &answer->impacts;
     world->problem = answer->shown_r ? answer->shown : answer->problem;
     world->problem_r = answer->shown_r ? answer->shown_r : answer->r;
+    world->exchange.gathered = step->pile != NULL; /* inputs without a problem */
     if (world->exchange.link)
         world->problem.cut = NULL; /* a member that looks at it must not wait for others */
     world->inputs = (cairn_step_inputs){ .count = bodies,
@@ -218,10 +249,12 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
                                          .q = motion->q_eval,
                                          .v = step->linearisations ? motion->v_eval : NULL,
                                          .omega = step->linearisations ? motion->omega_eval : NULL,
-                                         .bias = answer->problem.b,
+                                         .bias = step->pile ? world->inputs.bias
+                                                            : answer->problem.b,
                                          .exact = answer->exact,
                                          .compression = answer->floor ? answer->compression : NULL,
-                                         .correction = a->mending.correction,
+                                         .correction = step->pile ? world->inputs.correction
+                                                                  : a->mending.correction,
                                          .impacts = impacts->count,
                                          .impact_round = impacts->round,
                                          .impact_contact = impacts->contact,
@@ -262,13 +295,17 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
     world->exchange.again = false;
     /* sort rows so that neighbours in space are neighbours in memory; move bodies to the member of
      * their part */
+    const cairn_backend *pile = cairn_pile_backend(world, options);
+    if (!pile)
+        cairn_world_name_rows(world); /* the host needs the contacts that a device has */
     TRY(explain(world, cairn_exchange_agree(world, cairn_world_put_in_order(world, options))));
     TRY(explain(world,
                 cairn_exchange_agree(world, vary(world, options->time_step, &report->energy))));
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
-    const cairn_step step = cairn_step_begin(world, options, report);
+    cairn_step step = cairn_step_begin(world, options, report);
+    step.pile = pile;
     cairn_status status = cairn_exchange_agree(world, advance(&step, &a));
     if (status == CAIRN_OK) {
         commit(&step, &a);

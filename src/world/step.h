@@ -41,6 +41,7 @@ typedef struct cairn_step {
     int block_size;        /* velocity components of a body: 3 in 2D, 6 in 3D                    */
     int components;        /* of a contact in the problem, including rolling and spinning        */
     int rolling, spinning; /* how many of them are of rolling and of spinning friction           */
+    const cairn_backend *pile; /* contacts stay on the device of this back end; NULL: on the host */
     cairn_step_report *report;
 } cairn_step;
 
@@ -285,6 +286,9 @@ cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_fr
 cairn_candidates cairn_candidates_none(const cairn_world *world, double h);
 cairn_status cairn_step_candidates(const cairn_step *step, const cairn_free_motion *motion,
                                    cairn_candidates *candidates);
+/* How far each body may move. */
+cairn_status cairn_step_reach(const cairn_step *step, const cairn_free_motion *motion,
+                              cairn_candidates *candidates);
 /* material.c: the law of two materials. It is cached, because consecutive contacts mostly have the
  * same materials. cairn_contact_meet sets the law of contact j, whose geometry is already there. */
 typedef struct cairn_contact_law {
@@ -366,6 +370,10 @@ double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
                              cairn_mending *mending);
 
+/* How that problem is solved, and which overlaps are corrected. */
+cairn_solve_options cairn_mending_options(const cairn_step *step);
+cairn_pile_overlaps cairn_mending_rule(const cairn_step *step);
+
 /* contacts.c: whether a body moved beyond its reach; its reach is then enlarged */
 cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
                                cairn_candidates *candidates, bool *outran);
@@ -384,6 +392,8 @@ bool cairn_step_linearised(const cairn_step *step, const cairn_answer *answer,
 /* certificate.c: how well the law holds; also the share of contacts in the energy ledger. If cones
  * have edges, v and u are replaced by those that the judge computes. */
 cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer);
+/* Whether all numbers about contacts are finite. */
+bool cairn_report_is_finite(const cairn_step_report *report);
 /* Judge by exact Coulomb friction with circular cones, whatever cones the problem has; v and u are
  * set to those of r. */
 void cairn_judge_circular(const cairn_problem *p, const double *r, double *v, double *u,
@@ -490,6 +500,24 @@ cairn_status cairn_rest_settle(const cairn_step *step, const cairn_free_motion *
 /* Set the velocities of sleeping bodies and of their contacts to 0. */
 void cairn_rest_hold_still(const cairn_step *step, cairn_answer *answer);
 
+/* ---- piles ----------------------------------------------------------------------------------- */
+
+/* pile.c: the stages between the free motion and the new state where the contacts of balls
+ * and planes stay on a device: contacts and impulses; certificate; overlaps and limits at the end
+ * of the step; the new state. */
+
+/* The back end that has such stages for this world and these options; NULL: the host's are used. */
+const cairn_backend *cairn_pile_backend(cairn_world *world, const cairn_step_options *options);
+/* Candidates, impulses, velocities and penetration correction of one attempt. */
+cairn_status cairn_pile_velocities(const cairn_step *step, const cairn_free_motion *motion,
+                                   cairn_candidates *candidates, cairn_answer *answer,
+                                   cairn_mending *mending);
+cairn_status cairn_pile_set_aside(const cairn_step *step, cairn_candidates *candidates);
+cairn_status cairn_pile_certify(const cairn_step *step);
+cairn_status cairn_pile_finish(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_answer *answer, const cairn_arrival *arrival);
+void cairn_pile_keep(const cairn_step *step);
+
 /* ---- phases ---------------------------------------------------------------------------------- */
 
 /* Impulses of a problem by the scheme: in one phase, or in the two of an impact by
@@ -529,6 +557,8 @@ typedef struct cairn_phase {
 
 extern const cairn_phase cairn_phase_whole; /* all contacts together */
 
+/* impulses.c: how a step is solved; friction NULL: mu does not depend on the speed. */
+cairn_solving cairn_step_solving(const cairn_step *step, const cairn_speed_friction *friction);
 /* The job for the solve function of a scheme, on the problem of an answer. */
 cairn_scheme_job cairn_solving_job(const cairn_solving *solving, const cairn_answer *answer);
 /* A phase inside the fixed-point loop on speed-dependent friction. */

@@ -166,6 +166,7 @@ double cairn_body_kinetic(const cairn_world *world, int body, cairn_vec3 v, cair
  * larger row, pieces, feature), unless bodies were added or removed since. */
 typedef struct cairn_contact_store {
     int count;
+    int elsewhere; /* contacts of a pile on a device, to be copied here if needed: pile.c */
     size_t capacity;
     size_t bytes;  /* of all columns                                         */
     unsigned set;  /* CAIRN_CONTACTS_...: the laws whose columns have memory */

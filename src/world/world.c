@@ -104,6 +104,8 @@ cairn_status cairn_world_restart(cairn_world *world, double time)
     world->time = time;
     world->clock = (cairn_world_clock){ .start = time };
     world->contacts.count = world->last.count = 0;
+    world->contacts.elsewhere = world->last.elsewhere = 0;
+    world->workspace->pile_is_last = false;
     world->contacts_step = world->last_step = 0;
     world->problem_r = NULL;
     cairn_kept_pairs_forget(&world->kept_pairs);
@@ -126,6 +128,8 @@ const cairn_problem *cairn_world_problem(const cairn_world *world, const double 
 
 cairn_step_inputs cairn_world_step_inputs(const cairn_world *world)
 {
+    if (world->contacts.elsewhere > 0) /* biases come with the contacts */
+        cairn_world_name_rows((cairn_world *)world);
     bool there = world->problem_r || world->exchange.gathered;
     return there ? world->inputs : (cairn_step_inputs){ 0 };
 }

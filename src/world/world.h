@@ -53,6 +53,8 @@ static inline long long cairn_row_uid(const cairn_world *world, int row)
  * bodies that were removed. This is done lazily and changes nothing that a caller can see: every
  * function that shows rows calls it first. */
 void cairn_world_name_rows(cairn_world *world);
+/* pile.c: copy the contacts that a step left on a device; likewise. */
+void cairn_pile_show(cairn_world *world);
 /* Prepare the rows for a step: sort the dynamic bodies along a space-filling curve if there are
  * many of them and it pays off, sort the contacts by rows, and cut both into parts if the options
  * ask for it. On CAIRN_NO_MEMORY the world is the same as before, possibly with its rows in another

@@ -4,6 +4,34 @@ set -eu
 fail() { echo "$*"; exit 1; }
 skip() { echo "skipped: $*"; exit 77; }
 
+# The core builds without the file formats (-DCAIRN_FILES=OFF): its objects need nothing that those of
+# scenes, files and runs define, nor a function of HDF5, libyaml or zlib.
+test_core_needs_no_files() {
+    if ! command -v nm >/dev/null; then skip "there is no nm"; fi
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    objects=$CAIRN_BINARY_DIR/src/CMakeFiles/cairn.dir
+    for folder in base math measure shape collide problem backend solve world; do
+        find "$objects/$folder" -name '*.o' -exec nm -u {} + | awk 'NF == 2 { print $2 }'
+    done | sort -u >"$work/needed"
+    for folder in file scene mpi run study; do
+        find "$objects/$folder" -name '*.o' -exec nm --defined-only -g {} + | awk 'NF == 3 { print $3 }'
+    done | sort -u >"$work/others"
+    [ "$(wc -l <"$work/needed")" -gt 300 ] && [ "$(wc -l <"$work/others")" -gt 200 ] || fail "too few symbols were found"
+    found=$(comm -12 "$work/needed" "$work/others")
+    [ -z "$found" ] || fail "the core needs what scenes, files or runs define:" $found
+    found=$(grep -E '^(H5|yaml_|inflate|deflate|crc32)' "$work/needed" || true)
+    [ -z "$found" ] || fail "the core needs functions of file formats:" $found
+    # the files that stand for Qhull and SuiteSparse where those are missing define what the core needs of them
+    for stand_in in math/factor shape/hull; do
+        "$CC" -std=c17 -D_XOPEN_SOURCE=700 -I "$CAIRN_SOURCE_DIR/include" -I "$CAIRN_SOURCE_DIR/src" \
+            -c "$CAIRN_SOURCE_DIR/src/${stand_in}_none.c" -o "$work/none.o"
+        nm --defined-only -g "$work/none.o" | awk 'NF == 3 { print $3 }' | sort >"$work/none"
+        nm --defined-only -g "$objects/$stand_in.c.o" | awk 'NF == 3 { print $3 }' | sort >"$work/whole"
+        cmp "$work/none" "$work/whole" || fail "${stand_in}_none.c defines other functions than $stand_in.c"
+    done
+}
+
 # What is installed can be used: a program is built against it through pkg-config and through
 # find_package(cairn), with the static library of this build and with a shared one.
 test_install() {

@@ -14,6 +14,8 @@
 
 #include "backend/cuda/sweeps.h"
 
+#include "backend/cuda/pile_end.h"
+
 /* ---- systems and vectors --------------------------------------------------------------------- */
 
 static void destroy(cairn_system *s)
@@ -57,7 +59,8 @@ static cairn_status take_vector(cairn_system *s, cairn_space space, double *home
     x->home = home;
     x->count = space == CAIRN_SPACE_VELOCITIES ? (int64_t)s->own.blocks * s->own.n
                                                : (int64_t)s->own.contacts * s->own.d;
-    x->x = s->device.take<double>((size_t)x->count);
+    /* the caller's arrays of a resident problem are on the device already */
+    x->x = s->p->resident && home ? home : s->device.take<double>((size_t)x->count);
     *out = x;
     return x->x ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -70,12 +73,14 @@ static Device &device_of(const cairn_system *s)
 
 static void upload(const cairn_system *s, cairn_vector *x)
 {
-    device_of(s).upload_bytes(x->x, x->home, (size_t)x->count * sizeof(double));
+    if (x->x != x->home)
+        device_of(s).upload_bytes(x->x, x->home, (size_t)x->count * sizeof(double));
 }
 
 static void download(const cairn_system *s, const cairn_vector *x)
 {
-    device_of(s).download_bytes(x->home, x->x, (size_t)x->count * sizeof(double));
+    if (x->x != x->home)
+        device_of(s).download_bytes(x->home, x->x, (size_t)x->count * sizeof(double));
 }
 
 /* ---- component by component ------------------------------------------------------------------ */
@@ -267,6 +272,7 @@ static const cairn_backend table = {
     .unload = unload,
     .load_velocities = load_velocities,
     .refresh = refresh,
+    .pile = &pile_table,
 };
 
 extern "C" __attribute__((visibility("default"))) const cairn_backend *cairn_backend_table(void)

@@ -10,6 +10,7 @@
 #define CAIRN_BACKEND_CUDA_DEVICE_H
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -49,6 +50,7 @@ struct Device {
     void *take_bytes(size_t count);
     void upload_bytes(void *to, const void *from, size_t count);
     void download_bytes(void *to, const void *from, size_t count);
+    void wait(); /* until everything that was launched is done: others may read it then */
 
     /* An array on the device, not initialised. NULL: no memory. At least one element, so that NULL
      * has this meaning only. */
@@ -100,6 +102,12 @@ inline void Device::release()
     stream = nullptr;
 }
 
+inline void Device::wait()
+{
+    if (!failed)
+        check(cudaStreamSynchronize(stream));
+}
+
 inline void *Device::take_bytes(size_t count)
 {
     void *x = nullptr;
@@ -116,7 +124,7 @@ inline void *Device::take_bytes(size_t count)
 /* Large copies go through two buffers that the card can reach by itself: while it moves one of
  * them, some threads fill or empty the other. The driver's own way is four to ten times slower.
  * They belong to the plug-in, since locking memory takes longer than a step. */
-enum { STAGE = 16 << 20, STAGED = 1 << 20, COPYING = 4 }; /* bytes; from this size on; threads */
+enum { STAGE = 16 << 20, STAGED = 1 << 20, PIECES = 16 }; /* bytes; from this size on; of a copy */
 
 struct Stage {
     char *room[2] = { nullptr, nullptr };
@@ -147,9 +155,10 @@ struct Stage {
 
     static void copy(void *to, const void *from, size_t count)
     {
-        size_t part = (count + COPYING - 1) / COPYING;
-#pragma omp parallel for num_threads(COPYING)
-        for (int k = 0; k < COPYING; k++) {
+        size_t part = (count + PIECES - 1) / PIECES;
+        /* by as many threads as others use: a team of another size would end and start threads */
+#pragma omp parallel for
+        for (int k = 0; k < PIECES; k++) {
             size_t begin = (size_t)k * part < count ? (size_t)k * part : count;
             size_t end = begin + part < count ? begin + part : count;
             memcpy((char *)to + begin, (const char *)from + begin, end - begin);
@@ -321,12 +330,12 @@ template <class T, class F> void teams(Device &d, int count, size_t shared, F f)
 }
 
 /* Sort by keys below 2^bits; equal keys keep their order. Keys and values are replaced. */
-inline void sort_by(Device &d, int64_t count, int bits, uint32_t *&key, int32_t *&value)
+template <class K> void sort_by(Device &d, int64_t count, int bits, K *&key, int32_t *&value)
 {
-    uint32_t *other_key = d.take<uint32_t>((size_t)count);
+    K *other_key = d.take<K>((size_t)count);
     int32_t *other_value = d.take<int32_t>((size_t)count);
     size_t room = 0;
-    cub::DoubleBuffer<uint32_t> keys(key, other_key);
+    cub::DoubleBuffer<K> keys(key, other_key);
     cub::DoubleBuffer<int32_t> values(value, other_value);
     if (d.failed || count <= 0)
         return;
@@ -339,10 +348,52 @@ inline void sort_by(Device &d, int64_t count, int bits, uint32_t *&key, int32_t 
     value = values.Current();
 }
 
+/* A number of many, counted. */
+struct Counted {
+    int64_t x = 0;
+    __host__ __device__ void add(const Counted &more)
+    {
+        x += more.x;
+    }
+};
+
+/* Replace numbers by the sums of those before them and return the sum of all; it fails, as without
+ * memory, if that is too large for an int. */
+inline int sum_before(Device &d, int64_t count, int32_t *x)
+{
+    const int32_t *from = x;
+    int64_t all = total<Counted>(d, count, [=] __device__(int64_t i, Counted & to) {
+                      to.x += from[i];
+                  }).x;
+    size_t room = 0;
+    d.failed = d.failed || all > INT32_MAX;
+    if (d.failed || count <= 0)
+        return 0;
+    d.check(cub::DeviceScan::ExclusiveSum(nullptr, room, from, x, count, d.stream));
+    void *scratch = d.take_bytes(room + 1);
+    if (!d.failed)
+        d.check(cub::DeviceScan::ExclusiveSum(scratch, room, from, x, count, d.stream));
+    return (int)all;
+}
+
 /* *x = min(*x, value) */
 __device__ inline void lower_to(unsigned long long *x, unsigned long long value)
 {
     atomicMin(x, value);
+}
+
+/* Bytes that are left on the device, with those that the pool of the driver holds for reuse. */
+inline double device_room()
+{
+    size_t left = 0, all = 0;
+    uint64_t held = 0, used = 0;
+    cudaMemPool_t pool;
+    if (cudaMemGetInfo(&left, &all) != cudaSuccess ||
+        cudaDeviceGetDefaultMemPool(&pool, 0) != cudaSuccess)
+        return 0;
+    cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &held);
+    cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    return (double)left + (double)(held - used);
 }
 
 /* A kernel to ask for. */
@@ -391,6 +442,8 @@ inline void Device::release()
         ::operator delete(x);
     taken.clear();
 }
+
+inline void Device::wait() {}
 
 inline void *Device::take_bytes(size_t count)
 {
@@ -457,10 +510,10 @@ template <class T, class F> void teams(Device &d, int count, size_t shared, F f)
     ::operator delete(room);
 }
 
-inline void sort_by(Device &d, int64_t count, int bits, uint32_t *&key, int32_t *&value)
+template <class K> void sort_by(Device &d, int64_t count, int bits, K *&key, int32_t *&value)
 {
     (void)bits;
-    std::vector<std::pair<uint32_t, int32_t>> pairs;
+    std::vector<std::pair<K, int32_t>> pairs;
     for (int64_t i = 0; i < count && !d.failed; i++)
         pairs.emplace_back(key[i], value[i]);
     std::stable_sort(pairs.begin(), pairs.end(),
@@ -471,9 +524,26 @@ inline void sort_by(Device &d, int64_t count, int bits, uint32_t *&key, int32_t 
     }
 }
 
+inline int sum_before(Device &d, int64_t count, int32_t *x)
+{
+    int64_t all = 0;
+    for (int64_t i = 0; i < count && !d.failed; i++) {
+        int32_t own = x[i];
+        x[i] = (int32_t)all;
+        all += own;
+        d.failed = all > INT32_MAX;
+    }
+    return d.failed ? 0 : (int)all;
+}
+
 inline void lower_to(unsigned long long *x, unsigned long long value)
 {
     *x = value < *x ? value : *x;
+}
+
+inline double device_room()
+{
+    return INFINITY;
 }
 
 inline const char *device_reason()
@@ -486,7 +556,8 @@ inline const char *device_reason()
 #endif
 
 /* The first index with a key of at least `least`, of keys that ascend. */
-ANYWHERE static inline int64_t first_at_least(const uint32_t *key, int64_t count, uint32_t least)
+template <class K>
+ANYWHERE static inline int64_t first_at_least(const K *key, int64_t count, K least)
 {
     int64_t low = 0, high = count;
     while (low < high) {

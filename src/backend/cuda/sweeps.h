@@ -188,6 +188,8 @@ static double measure_balls(const Sweeps *own, const Balls<Real> &x, cairn_law l
     return std::sqrt(sum.x);
 }
 
+/* Sweeps have impulses in space: along the directions of the contact, rounding may leave them a
+ * little outside the cone, and without friction a little tangential. They are put back. */
 template <class Real> static void unload_balls(const Sweeps *own, const Balls<Real> &x, double *r)
 {
     const cairn_scalar_system *there = own->s->there;
@@ -200,6 +202,7 @@ template <class Real> static void unload_balls(const Sweeps *own, const Balls<Re
         axes_of(there->p, j, axis);
         for (int k = 0; k < 3; k++)
             r[3 * j + k] = now[0] * axis[k][0] + now[1] * axis[k][1] + now[2] * axis[k][2];
+        cairn_cone_project(3, there->p->mu[j], r + 3 * j);
     });
 }
 
@@ -364,6 +367,8 @@ static SweepSum sweep_general(Sweeps *own, cairn_law law, cairn_momentum momentu
 static bool is_of_balls(const cairn_problem *p)
 {
     bool circular = !p->W && p->rolling + p->spinning + p->directions == 0;
+    if (p->resident)
+        return true;
     return circular && p->segments && p->segments->count == 1 &&
            p->segments->item[0].kind == CAIRN_KIND_BALLS;
 }

@@ -86,6 +86,8 @@ static void copy_problem(Device &d, const cairn_problem *p, cairn_problem *held)
     size_t contacts = (size_t)p->contacts, rows = contacts * (size_t)p->dimension;
     size_t speeds = (size_t)p->blocks * (size_t)p->block_size;
     *held = *p;
+    if (p->resident)
+        return; /* they are there: pile.h */
     held->segments = nullptr;
     held->cut = nullptr;
     if (p->W) {
@@ -154,8 +156,9 @@ static void fill_system(cairn_system *s)
     own->blocks = p->W ? 0 : p->blocks;
     own->n = p->W ? 0 : p->block_size;
     own->p = d.copy_of(&s->held, 1);
-    own->H = d.take<double>((size_t)2 * p->contacts * own->d * own->n);
-    own->W = d.take<double>((size_t)p->contacts * own->d * own->d);
+    /* rows of balls are computed where they are needed: that is faster than to read them */
+    own->H = p->resident ? nullptr : d.take<double>((size_t)2 * p->contacts * own->d * own->n);
+    own->W = p->resident ? nullptr : d.take<double>((size_t)p->contacts * own->d * own->d);
     own->shift = d.take<double>(p->contacts);
     s->there = d.copy_of(own, 1);
     const cairn_scalar_system *there = s->there;

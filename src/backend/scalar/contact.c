@@ -13,10 +13,30 @@ ANYWHERE double cairn_scalar_bias(const cairn_scalar_system *s, int j)
     return s->p->b && !cairn_is_bounded(s->p, j) ? s->p->b[j] : 0;
 }
 
-/* H of one side of contact j: d x n, by rows. */
-ANYWHERE static const double *rows_of(const cairn_scalar_system *s, int j, int side)
+ANYWHERE const double *cairn_scalar_rows(const cairn_scalar_system *s, int j, int side,
+                                         double *room)
 {
-    return s->H + (ptrdiff_t)(2 * j + side) * s->d * s->n;
+    if (s->H)
+        return s->H + (ptrdiff_t)(2 * j + side) * s->d * s->n;
+    return cairn_rows(s->p, j, side, room);
+}
+
+/* Of balls: diag(W_N, W_T, W_T) with W_N = sum of 1/m and W_T = W_N + sum of R^2/I. */
+ANYWHERE const double *cairn_scalar_block(const cairn_scalar_system *s, int j, double *room)
+{
+    const cairn_problem *p = s->p;
+    double across = 0, along = 0;
+    if (s->W)
+        return s->W + (ptrdiff_t)j * s->d * s->d;
+    for (int side = 0; side < 2; side++) {
+        ptrdiff_t k = p->block[2 * j + side];
+        double R = k < 0 ? 0 : p->radius[k];
+        across += k < 0 ? 0 : p->mass_inverse[6 * k];
+        along += k < 0 ? 0 : R * R * p->mass_inverse[6 * k + 3];
+    }
+    for (int i = 0; i < 9; i++)
+        room[i] = i % 4 ? 0 : i == 0 ? across : across + along;
+    return room;
 }
 
 /* ---- products ------------------------------------------------------------------------------- */
@@ -24,7 +44,8 @@ ANYWHERE static const double *rows_of(const cairn_scalar_system *s, int j, int s
 ANYWHERE void cairn_scalar_push_side(const cairn_scalar_system *s, int j, int side,
                                      const double *r_j, double *v)
 {
-    const double *H = rows_of(s, j, side);
+    double room[18];
+    const double *H = cairn_scalar_rows(s, j, side, room);
     const double *inverse = s->p->mass_inverse + (ptrdiff_t)s->p->block[2 * j + side] * s->n;
     for (int i = 0; i < s->d; i++)
         for (int k = 0; k < s->n; k++)
@@ -45,7 +66,8 @@ ANYWHERE static void add_rows(const cairn_scalar_system *s, int j, const double 
 {
     for (int side = 0; side < 2; side++) {
         ptrdiff_t block = s->p->block[2 * j + side];
-        const double *H = rows_of(s, j, side);
+        double room[18];
+        const double *H = cairn_scalar_rows(s, j, side, room);
         for (int i = 0; block >= 0 && i < s->d; i++)
             for (int k = 0; k < s->n; k++)
                 u[i] += H[i * s->n + k] * v[block * s->n + k];
@@ -88,8 +110,8 @@ ANYWHERE void cairn_scalar_project(const cairn_problem *p, int j, double *r_j)
 
 ANYWHERE void cairn_scalar_scales(const cairn_scalar_system *s, int j, double *w)
 {
-    const double *W = s->W + (ptrdiff_t)j * s->d * s->d;
-    double mean = 0;
+    double room[9], mean = 0;
+    const double *W = cairn_scalar_block(s, j, room);
     for (int i = 0; i < s->d; i++)
         mean += W[i * s->d + i] / s->d;
     for (int i = 0; i < s->d; i++) {
@@ -111,7 +133,9 @@ ANYWHERE static void respond(const cairn_scalar_system *s, int j, int i, double 
         for (int to = 0; to < 2; to++) {
             if (block[from] < 0 || block[from] != block[to])
                 continue; /* mixed products count only if both sides act on one block */
-            const double *F = rows_of(s, j, from), *T = rows_of(s, j, to);
+            double room[2][18];
+            const double *F = cairn_scalar_rows(s, j, from, room[0]);
+            const double *T = cairn_scalar_rows(s, j, to, room[1]);
             const double *inverse = s->p->mass_inverse + (ptrdiff_t)block[from] * s->n;
             for (int l = 0; l < s->d; l++)
                 for (int k = 0; k < s->n; k++)
@@ -164,9 +188,10 @@ ANYWHERE static void fill_rows(const cairn_scalar_system *s, int j)
 ANYWHERE void cairn_scalar_fill(const cairn_scalar_system *s, int j)
 {
     const cairn_problem *p = s->p;
-    if (!p->W)
+    if (!p->W && s->H)
         fill_rows(s, j);
-    fill_own(s, j);
+    if (s->W)
+        fill_own(s, j);
     bool slides = p->s && !cairn_is_bounded(s->p, j);
     s->shift[j] = cairn_scalar_bias(s, j) + (slides ? p->mu[j] * p->s[j] : 0);
 }

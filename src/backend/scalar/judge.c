@@ -198,7 +198,8 @@ typedef struct view {
 ANYWHERE static void look_at(const cairn_scalar_system *s, int j, view *out)
 {
     int d = s->d;
-    const double *W = s->W + (ptrdiff_t)j * d * d;
+    double room[9];
+    const double *W = cairn_scalar_block(s, j, room);
     double lower[WIDEST * (WIDEST + 1) / 2] = { 0 };
     bool parts = s->p->rolling + s->p->spinning > 0;
     for (int i = 0, entry = 0; i < d; i++)
@@ -257,7 +258,8 @@ ANYWHERE static double term_squares(const cairn_scalar_system *s, int j, const d
         sum += W->value[k] * W->value[k] * r[W->column[k]] * r[W->column[k]];
     for (int side = 0; side < 2 && !W; side++) {
         ptrdiff_t block = s->p->block[2 * j + side];
-        const double *H = s->H + (ptrdiff_t)(2 * j + side) * s->d * s->n;
+        double room[18];
+        const double *H = cairn_scalar_rows(s, j, side, room);
         for (int i = 0; block >= 0 && i < s->d * s->n; i++) {
             double term = H[i] * v[block * s->n + i % s->n];
             sum += term * term;

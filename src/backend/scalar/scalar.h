@@ -21,8 +21,9 @@ typedef struct cairn_scalar_system {
     const cairn_problem *p;
     cairn_room room;
     int contacts, d, blocks, n; /* contacts of d components, blocks of n */
-    double *H;                  /* per contact and side a d x n matrix; none in the local form */
-    double *W;                  /* per contact W_jj with the compliance, d x d                 */
+    double *H;                  /* per contact and side a d x n matrix; none in the local form.
+                                   NULL: all are of balls, and rows follow from the normals    */
+    double *W;                  /* per contact W_jj with the compliance, d x d; NULL likewise  */
     double *shift;              /* per contact b + mu s; 0 for rows with bounds                */
     cairn_scalar_norms norms;
 } cairn_scalar_system;
@@ -74,7 +75,11 @@ double *cairn_scalar_take(const cairn_scalar_system *s, size_t count);
 
 /* ---- one contact: contact.c and judge.c ---------------------------------------------------- */
 
-/* Write out the rows of contact j, W_jj and its shift. */
+/* H of one side of contact j, d x n by rows, and W_jj; written to `room`, of 18 and of 9 numbers,
+ * if they are not stored. */
+const double *cairn_scalar_rows(const cairn_scalar_system *s, int j, int side, double *room);
+const double *cairn_scalar_block(const cairn_scalar_system *s, int j, double *room);
+/* Write out the rows of contact j and W_jj, if they are to be stored, and its shift. */
 void cairn_scalar_fill(const cairn_scalar_system *s, int j);
 /* u_j = H_j v + w_j, in the local form (W r)_j + q_j */
 void cairn_scalar_relative(const cairn_scalar_system *s, int j, const double *r, const double *v,

@@ -1,0 +1,631 @@
+/* pile.h - the contacts of balls and planes on the device, from step to step: candidates by a
+ * sorted grid and the one-step problem; correction and certificate are in pile_end.h. The formulas
+ * are those of src/collide/plain.h and src/world (contacts.c, assemble.c, correct.c,
+ * certificate.c, penetration.c), for balls.
+ *
+ * Cells are cubes as wide as the largest ball with its reach is thick, in a window of 1,024 cells
+ * along each axis about the mean position; bodies outside share its outermost cells. Bodies are
+ * sorted by cell, cells along x follow each other, so a ball looks at nine ranges. It lists the
+ * partners of larger rows, in the order of rows; a count, a sum and a second pass give each ball
+ * its place. Nothing depends on the order in which threads run. */
+#ifndef CAIRN_BACKEND_CUDA_PILE_H
+#define CAIRN_BACKEND_CUDA_PILE_H
+
+#include <memory>
+
+#include "backend/cuda/system.h"
+#include "math/vec.h"
+
+enum { WINDOW = 1024 };
+
+/* ---- what is held ---------------------------------------------------------------------------- */
+
+/* What seldom changes about bodies. It is copied to the device when it differs from the copy of the
+ * host that is kept here. */
+struct PileFacts {
+    Device device;
+    std::vector<double> radius, mass, inertia;
+    std::vector<uint32_t> uid;
+    std::vector<int32_t> material;
+    const double *radius_there, *mass_inverse; /* mass_inverse: 6 of each block */
+    const uint32_t *uid_there;
+    const int32_t *material_there;
+
+    ~PileFacts()
+    {
+        device.release();
+    }
+};
+
+/* Bodies on the device, by rows; blocks are rows - held. */
+struct PileBodies {
+    int count, held, blocks;
+    const cairn_vec3 *x, *axis;
+    const double *radius, *reach, *v_old, *mass_inverse;
+    const uint32_t *uid;
+    const int32_t *material;
+    double *free; /* 6 of each block */
+};
+
+/* Contacts by number. */
+struct PileContacts {
+    int count;
+    int32_t *body, *block; /* 2 of each: rows; blocks */
+    cairn_vec3 *normal, *tangent;
+    double *gap, *b, *mu, *r, *u;
+    double *correction; /* NULL: nothing was moved */
+};
+
+/* The contacts of one attempt at a step. */
+struct PileSet {
+    Device device;
+    std::shared_ptr<PileFacts> facts;
+    PileBodies bodies;
+    PileContacts contacts;
+    double *v;
+    cairn_resident resident, mending;
+    cairn_pile_problem part; /* of the penetration correction */
+    int32_t *ring, *chosen;  /* of blocks; of contacts of the part: which contact */
+};
+
+/* Impulses of contacts by the uids of their bodies, sorted: what the next solve starts from. */
+struct PileWarm {
+    Device device;
+    int64_t count = 0;
+    const uint64_t *key = nullptr;
+    const cairn_vec3 *impulse = nullptr;
+};
+
+struct cairn_pile {
+    PileSet *now = nullptr, *kept = nullptr; /* of this step; of the last one that was kept */
+    PileWarm *warm = nullptr;                /* of the last one that was kept               */
+    PileWarm *next = nullptr;                /* of this step, once it was measured          */
+    std::shared_ptr<PileFacts> facts;
+};
+
+template <class T> static void discard(T *&x)
+{
+    if (x)
+        x->device.release();
+    delete x;
+    x = nullptr;
+}
+
+template <class T> static T *make_held()
+{
+    T *x = new (std::nothrow) T();
+    if (x && !x->device.open())
+        discard(x);
+    return x;
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* Whether the facts of a row are those that were copied. */
+static bool is_same(const PileFacts &f, const cairn_pile_bodies *b, size_t i)
+{
+    return f.radius[i] == b->radius[i] && f.mass[i] == b->mass[i] &&
+           f.inertia[i] == b->inertia[i].x && f.uid[i] == (uint32_t)b->uid[i] &&
+           f.material[i] == b->material[i];
+}
+
+static bool are_same(const PileFacts &f, const cairn_pile_bodies *b)
+{
+    int count = b->count, changed = 0;
+    if (f.uid.size() != (size_t)count)
+        return false;
+#pragma omp parallel for reduction(+ : changed)
+    for (int i = 0; i < count; i++)
+        changed += !is_same(f, b, (size_t)i);
+    return changed == 0;
+}
+
+static void copy_facts(PileFacts *f, const cairn_pile_bodies *b)
+{
+    size_t count = (size_t)b->count, blocks = count - (size_t)b->held;
+    Device &d = f->device;
+    for (size_t i = 0; i < count; i++) {
+        f->radius.push_back(b->radius[i]);
+        f->mass.push_back(b->mass[i]);
+        f->inertia.push_back(b->inertia[i].x);
+        f->uid.push_back((uint32_t)b->uid[i]);
+        f->material.push_back(b->material[i]);
+    }
+    f->radius_there = d.copy_of(f->radius.data(), count);
+    f->uid_there = d.copy_of(f->uid.data(), count);
+    f->material_there = d.copy_of(f->material.data(), count);
+    const double *mass = d.copy_of(f->mass.data(), count);
+    const double *inertia = d.copy_of(f->inertia.data(), count);
+    double *inverse = d.take<double>(6 * blocks);
+    int held = b->held;
+    each(d, 6 * (int64_t)blocks, [=] ANYWHERE(int64_t i) {
+        double x = i % 6 < 3 ? mass[held + i / 6] : inertia[held + i / 6];
+        inverse[i] = x > 0 ? 1 / x : 0;
+    });
+    f->mass_inverse = inverse;
+    d.wait();
+}
+
+/* False: no memory. */
+static bool know_facts(cairn_pile *pile, const cairn_pile_bodies *b)
+{
+    if (pile->facts && are_same(*pile->facts, b))
+        return true;
+    try {
+        pile->facts = std::make_shared<PileFacts>();
+        if (pile->facts->device.open())
+            copy_facts(pile->facts.get(), b);
+    } catch (const std::bad_alloc &) {
+        pile->facts.reset();
+    }
+    if (pile->facts && pile->facts->device.failed)
+        pile->facts.reset();
+    return pile->facts != nullptr;
+}
+
+static void upload_bodies(PileSet *s, const cairn_pile_bodies *from)
+{
+    Device &d = s->device;
+    PileBodies *b = &s->bodies;
+    size_t count = (size_t)from->count, held = (size_t)from->held, blocks = count - held;
+    b->count = from->count;
+    b->held = from->held;
+    b->blocks = (int)blocks;
+    b->x = d.copy_of(from->x, count);
+    b->axis = d.copy_of(from->axis, held);
+    b->reach = d.copy_of(from->reach, count);
+    b->v_old = d.copy_of(from->v_old, 6 * blocks);
+    b->radius = s->facts->radius_there;
+    b->uid = s->facts->uid_there;
+    b->material = s->facts->material_there;
+    b->mass_inverse = s->facts->mass_inverse;
+    b->free = d.take<double>(6 * blocks);
+    s->v = d.take<double>(6 * blocks);
+    const double *old = b->v_old;
+    double *free = b->free;
+    cairn_vec3 gain = from->gain;
+    each(d, 6 * (int64_t)blocks, [=] ANYWHERE(int64_t i) {
+        int64_t axis = i % 6;
+        free[i] = old[i] + (axis == 0 ? gain.x : axis == 1 ? gain.y : axis == 2 ? gain.z : 0);
+    });
+}
+
+/* ---- the grid -------------------------------------------------------------------------------- */
+
+/* What the grid is made of: the mean position and the largest ball with its reach. */
+struct Spread {
+    double x[3] = { 0, 0, 0 }, most = 0;
+    int64_t balls = 0;
+
+    ANYWHERE void add(const Spread &more)
+    {
+        for (int i = 0; i < 3; i++)
+            x[i] += more.x[i];
+        most = more.most > most ? more.most : most;
+        balls += more.balls;
+    }
+};
+
+/* Balls sorted by cell. */
+struct PileGrid {
+    double corner[3], inverse; /* m; 1/m: of the edge of a cell */
+    int64_t balls;
+    const uint32_t *key;
+    const int32_t *row;
+    const cairn_vec3 *x; /* of each place */
+
+    ANYWHERE int along(double x, int axis) const
+    {
+        double cell = floor((x - corner[axis]) * inverse);
+        return cell < 0 ? 0 : cell > WINDOW - 1 ? WINDOW - 1 : (int)cell;
+    }
+};
+
+/* Held bodies that are planes have no place in the grid: their key is the largest. */
+static PileGrid make_grid(Device &d, const PileBodies &b)
+{
+    PileGrid g = {};
+    Spread all = total<Spread>(d, b.count, [=] ANYWHERE(int64_t i, Spread & to) {
+        if (b.radius[i] < 0)
+            return;
+        Spread own;
+        own.x[0] = b.x[i].x;
+        own.x[1] = b.x[i].y;
+        own.x[2] = b.x[i].z;
+        own.most = b.radius[i] + b.reach[i];
+        own.balls = 1;
+        to.add(own);
+    });
+    double edge = 2 * all.most * (1 + 1e-9), count = (double)(all.balls > 0 ? all.balls : 1);
+    g.balls = all.balls;
+    g.inverse = edge > 0 ? 1 / edge : 1;
+    for (int i = 0; i < 3; i++)
+        g.corner[i] = all.x[i] / count - 0.5 * (double)WINDOW * edge;
+    uint32_t *key = d.take<uint32_t>((size_t)b.count);
+    int32_t *row = d.take<int32_t>((size_t)b.count);
+    cairn_vec3 *x = d.take<cairn_vec3>((size_t)b.count);
+    each(d, b.count, [=] ANYWHERE(int64_t i) {
+        uint32_t cx = (uint32_t)g.along(b.x[i].x, 0), cy = (uint32_t)g.along(b.x[i].y, 1);
+        uint32_t cz = (uint32_t)g.along(b.x[i].z, 2);
+        key[i] = b.radius[i] < 0 ? 1u << 30 : cz << 20 | cy << 10 | cx;
+        row[i] = (int32_t)i;
+    });
+    sort_by(d, b.count, 31, key, row);
+    const int32_t *sorted = row;
+    each(d, g.balls, [=] ANYWHERE(int64_t k) { x[k] = b.x[sorted[k]]; });
+    g.key = key;
+    g.row = row;
+    g.x = x;
+    return g;
+}
+
+/* Whether the reaches of two bodies can close the gap between them; i is a ball. */
+ANYWHERE static inline bool may_meet(const PileBodies &b, int64_t i, int64_t j, cairn_vec3 xj)
+{
+    double reach = b.reach[i] + b.reach[j];
+    cairn_vec3 apart = cairn_sub(b.x[i], xj);
+    if (b.radius[j] < 0)
+        return cairn_dot(apart, b.axis[j]) - b.radius[i] <= reach;
+    double most = b.radius[i] + b.radius[j] + reach;
+    return cairn_dot(apart, apart) <= most * most;
+}
+
+/* Calls f(row) for every partner of the dynamic ball in row i: planes, held balls, and balls of
+ * larger rows. */
+template <class F>
+FOR_DEVICE static inline void each_partner(const PileBodies &b, const PileGrid &g, int64_t i, F f)
+{
+    for (int j = 0; j < b.held; j++)
+        if (b.radius[j] < 0 && may_meet(b, i, j, b.x[j]))
+            f(j);
+    int cx = g.along(b.x[i].x, 0), cy = g.along(b.x[i].y, 1), cz = g.along(b.x[i].z, 2);
+    for (int z = cz > 0 ? cz - 1 : 0; z <= cz + 1 && z < WINDOW; z++)
+        for (int y = cy > 0 ? cy - 1 : 0; y <= cy + 1 && y < WINDOW; y++) {
+            uint32_t line = (uint32_t)z << 20 | (uint32_t)y << 10;
+            uint32_t from = line + (uint32_t)(cx > 0 ? cx - 1 : 0);
+            uint32_t last = line + (uint32_t)(cx < WINDOW - 1 ? cx + 1 : cx);
+            for (int64_t k = first_at_least(g.key, g.balls, from); k < g.balls && g.key[k] <= last;
+                 k++) {
+                int32_t j = g.row[k];
+                if ((j > i || j < b.held) && may_meet(b, i, j, g.x[k]))
+                    f(j);
+            }
+        }
+}
+
+/* How many contacts each block lists; one call for each place of the grid. */
+struct CountPartners {
+    PileBodies b;
+    PileGrid g;
+    int32_t *count;
+
+    FOR_DEVICE void operator()(int64_t place) const
+    {
+        int64_t i = g.row[place];
+        int32_t found = 0;
+        if (i < b.held)
+            return;
+        each_partner(b, g, i, [&](int) { found++; });
+        count[i - b.held] = found;
+    }
+};
+
+/* The rows of both bodies of each contact, in the order of rows. a is the ball at a plane, of two
+ * balls the one of the smaller uid. */
+struct ListPartners {
+    PileBodies b;
+    PileGrid g;
+    const int32_t *start;
+    int32_t *body;
+
+    FOR_DEVICE void operator()(int64_t place) const
+    {
+        int64_t i = g.row[place];
+        if (i < b.held)
+            return;
+        int32_t *list = body + 2 * (int64_t)start[i - b.held];
+        int count = 0;
+        each_partner(b, g, i, [&](int j) {
+            int at = count++;
+            for (; at > 0 && list[2 * at - 1] > j; at--)
+                list[2 * at + 1] = list[2 * at - 1];
+            list[2 * at + 1] = j;
+        });
+        for (int k = 0; k < count; k++) {
+            int32_t j = list[2 * k + 1];
+            bool first = b.radius[j] < 0 || b.uid[i] < b.uid[j];
+            list[2 * k] = first ? (int32_t)i : j;
+            list[2 * k + 1] = first ? j : (int32_t)i;
+        }
+    }
+};
+
+/* ---- contacts -------------------------------------------------------------------------------- */
+
+/* n x z; any perpendicular direction where n is close to z: as contacts.c. */
+ANYWHERE static inline cairn_vec3 tangent_at(cairn_vec3 n)
+{
+    bool level = fabs(n.z) <= 0.9;
+    return level ? cairn_scale(1 / sqrt(n.x * n.x + n.y * n.y), cairn_vec(n.y, -n.x, 0))
+                 : cairn_perpendicular(n);
+}
+
+/* Normal and gap of two bodies at x, as plain.h. */
+ANYWHERE static inline double gap_of(const PileBodies &b, const cairn_vec3 *x, int32_t one,
+                                     int32_t two, cairn_vec3 *normal)
+{
+    cairn_vec3 apart = cairn_sub(x[one], x[two]);
+    if (b.radius[two] < 0) {
+        *normal = b.axis[two];
+        return cairn_dot(apart, *normal) - b.radius[one];
+    }
+    double distance = cairn_norm(apart);
+    *normal = distance > 0 ? cairn_scale(1 / distance, apart) : cairn_vec(0, 0, 1);
+    return distance - b.radius[two] - b.radius[one];
+}
+
+ANYWHERE static inline uint64_t key_of(uint32_t a, uint32_t b)
+{
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+/* The impulse of a contact at the start: that of the same two bodies, along the new directions. */
+struct WarmStart {
+    const uint64_t *key;
+    const cairn_vec3 *impulse;
+    int64_t count;
+    double ratio;
+
+    ANYWHERE void operator()(uint64_t wanted, cairn_vec3 n, cairn_vec3 t, double *r) const
+    {
+        int64_t at = ratio != 0 ? first_at_least(key, count, wanted) : count;
+        bool found = at < count && key[at] == wanted;
+        cairn_vec3 p = found ? cairn_scale(ratio, impulse[at]) : cairn_vec(0, 0, 0);
+        r[0] = cairn_dot(p, n);
+        r[1] = cairn_dot(p, t);
+        r[2] = cairn_dot(p, cairn_cross(n, t));
+    }
+};
+
+/* Everything that follows from the pairs. */
+static void fill_contacts(PileSet *s, const cairn_pile_rule *rule, const WarmStart &warm)
+{
+    Device &d = s->device;
+    const PileBodies b = s->bodies;
+    const PileContacts c = s->contacts;
+    double closing = rule->closing, pushing = rule->pushing;
+    int materials = rule->materials;
+    const double *friction = d.copy_of(rule->friction, (size_t)materials * (size_t)materials);
+    each(d, c.count, [=] ANYWHERE(int64_t j) {
+        int32_t one = c.body[2 * j], two = c.body[2 * j + 1];
+        cairn_vec3 n;
+        double gap = gap_of(b, b.x, one, two, &n);
+        cairn_vec3 t = tangent_at(n);
+        c.block[2 * j] = one < b.held ? -1 : one - b.held;
+        c.block[2 * j + 1] = two < b.held ? -1 : two - b.held;
+        c.normal[j] = n;
+        c.tangent[j] = t;
+        c.gap[j] = gap;
+        c.b[j] = gap > 0 ? closing * gap : pushing * gap;
+        c.mu[j] = friction[b.material[one] * materials + b.material[two]];
+        warm(key_of(b.uid[one], b.uid[two]), n, t, c.r + 3 * j);
+    });
+}
+
+static void take_contacts(Device &d, int contacts, PileContacts *c)
+{
+    size_t count = (size_t)contacts;
+    c->count = contacts;
+    c->body = d.take<int32_t>(2 * count);
+    c->block = d.take<int32_t>(2 * count);
+    c->normal = d.take<cairn_vec3>(count);
+    c->tangent = d.take<cairn_vec3>(count);
+    c->gap = d.take<double>(count);
+    c->b = d.take<double>(count);
+    c->mu = d.take<double>(count);
+    c->r = d.take<double>(3 * count);
+    c->u = d.take<double>(3 * count);
+    c->correction = nullptr;
+}
+
+/* What solvers ask about all contacts: whether some start is not 0, and the largest mu. */
+struct Start {
+    double friction = 0;
+    int64_t warm = 0;
+
+    ANYWHERE void add(const Start &more)
+    {
+        friction = more.friction > friction ? more.friction : friction;
+        warm += more.warm;
+    }
+};
+
+static cairn_pile_problem pose_pile(PileSet *s)
+{
+    const PileBodies &b = s->bodies;
+    const PileContacts c = s->contacts;
+    Start start = total<Start>(s->device, c.count, [=] ANYWHERE(int64_t j, Start & to) {
+        const double *r = c.r + 3 * j;
+        to.add(Start{ c.mu[j], r[0] != 0 || r[1] != 0 || r[2] != 0 });
+    });
+    s->resident.friction = start.friction;
+    cairn_problem p = { .dimension = 3, .block_size = 6, .blocks = b.blocks, .contacts = c.count };
+    p.mass_inverse = b.mass_inverse;
+    p.v_free = b.free;
+    p.block = c.block;
+    p.normal = c.normal;
+    p.tangent = c.tangent;
+    p.radius = b.radius + b.held;
+    p.b = c.b;
+    p.mu = c.mu;
+    p.resident = &s->resident;
+    return cairn_pile_problem{ p, c.r, s->v, c.u, start.warm > 0 };
+}
+
+/* ---- the warm start -------------------------------------------------------------------------- */
+
+/* Sort impulses by keys; the arrays belong to the device of `w`. */
+static void settle_warm(PileWarm *w, int64_t count, uint64_t *key, cairn_vec3 *impulse)
+{
+    Device &d = w->device;
+    int32_t *from = d.take<int32_t>((size_t)count);
+    cairn_vec3 *sorted = d.take<cairn_vec3>((size_t)count);
+    each(d, count, [=] ANYWHERE(int64_t j) { from[j] = (int32_t)j; });
+    sort_by(d, count, 64, key, from);
+    const int32_t *order = from;
+    each(d, count, [=] ANYWHERE(int64_t j) { sorted[j] = impulse[order[j]]; });
+    w->count = count;
+    w->key = key;
+    w->impulse = sorted;
+}
+
+/* The impulses of contacts, in space axes. NULL: no memory. */
+static PileWarm *warm_of(PileSet *s)
+{
+    PileWarm *w = make_held<PileWarm>();
+    if (!w)
+        return nullptr;
+    Device &d = w->device;
+    const PileBodies b = s->bodies;
+    const PileContacts c = s->contacts;
+    uint64_t *key = d.take<uint64_t>((size_t)c.count);
+    cairn_vec3 *impulse = d.take<cairn_vec3>((size_t)c.count);
+    s->device.wait();
+    each(d, c.count, [=] ANYWHERE(int64_t j) {
+        cairn_vec3 n = c.normal[j], t = c.tangent[j], p = cairn_scale(c.r[3 * j], n);
+        p = cairn_add_scaled(p, c.r[3 * j + 1], t);
+        impulse[j] = cairn_add_scaled(p, c.r[3 * j + 2], cairn_cross(n, t));
+        key[j] = key_of(b.uid[c.body[2 * j]], b.uid[c.body[2 * j + 1]]);
+    });
+    settle_warm(w, c.count, key, impulse);
+    d.wait();
+    if (d.failed)
+        discard(w);
+    return w;
+}
+
+static cairn_status pile_start(cairn_pile *pile, int count, const uint64_t *uids,
+                               const cairn_vec3 *impulse)
+{
+    PileWarm *w = make_held<PileWarm>();
+    if (!w)
+        return CAIRN_NO_MEMORY;
+    Device &d = w->device;
+    const uint64_t *pair = d.copy_of(uids, 2 * (size_t)count);
+    cairn_vec3 *p = d.copy_of(impulse, (size_t)count);
+    uint64_t *key = d.take<uint64_t>((size_t)count);
+    each(d, count, [=] ANYWHERE(int64_t j) {
+        key[j] = key_of((uint32_t)pair[2 * j], (uint32_t)pair[2 * j + 1]);
+    });
+    settle_warm(w, count, key, p);
+    d.wait();
+    if (d.failed)
+        discard(w);
+    if (!w)
+        return CAIRN_NO_MEMORY;
+    discard(pile->warm);
+    discard(pile->kept);
+    pile->warm = w;
+    return CAIRN_OK;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+static cairn_status pile_create(cairn_pile **out)
+{
+    *out = new (std::nothrow) cairn_pile();
+    return *out ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static void pile_destroy(cairn_pile *pile)
+{
+    if (!pile)
+        return;
+    discard(pile->now);
+    discard(pile->kept);
+    discard(pile->warm);
+    discard(pile->next);
+    delete pile;
+}
+
+/* The contacts of the set, from the warm start. */
+static void find_contacts(PileSet *s, const cairn_pile_rule *rule, const PileWarm *from)
+{
+    Device &d = s->device;
+    const PileBodies &b = s->bodies;
+    PileGrid grid = make_grid(d, b);
+    int32_t *start = d.take<int32_t>((size_t)b.blocks);
+    each(d, grid.balls, CountPartners{ b, grid, start });
+    take_contacts(d, sum_before(d, b.blocks, start), &s->contacts);
+    if (d.failed)
+        return;
+    each(d, grid.balls, ListPartners{ b, grid, start, s->contacts.body });
+    WarmStart warm = { nullptr, nullptr, 0, 0 };
+    if (from)
+        warm = WarmStart{ from->key, from->impulse, from->count, rule->ratio };
+    fill_contacts(s, rule, warm);
+}
+
+static cairn_status pile_find(cairn_pile *pile, const cairn_pile_bodies *bodies,
+                              const cairn_pile_rule *rule, bool again, cairn_pile_problem *out)
+{
+    PileWarm *aside = again && pile->now ? warm_of(pile->now) : nullptr;
+    if (again && !aside)
+        return CAIRN_NO_MEMORY;
+    discard(pile->next);
+    discard(pile->now);
+    PileSet *s = pile->now = know_facts(pile, bodies) ? make_held<PileSet>() : nullptr;
+    if (s) {
+        s->facts = pile->facts;
+        upload_bodies(s, bodies);
+        find_contacts(s, rule, aside ? aside : pile->warm);
+        *out = pose_pile(s);
+        s->device.wait();
+    }
+    discard(aside);
+    return s && !s->device.failed ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static cairn_status pile_velocities(cairn_pile *pile, double *v, double *shift, uint8_t *shifted)
+{
+    PileSet *s = pile->now;
+    Device &d = s->device;
+    size_t blocks = (size_t)s->bodies.blocks;
+    d.download_bytes(v, s->v, 6 * blocks * sizeof *v);
+    if (shift && s->ring) {
+        uint8_t *marks = d.take<uint8_t>(blocks);
+        double *linear = d.take<double>(3 * blocks); /* no friction: balls do not turn */
+        const int32_t *ring = s->ring;
+        const double *z = s->part.v;
+        each(d, (int64_t)blocks, [=] ANYWHERE(int64_t k) {
+            marks[k] = (uint8_t)ring[k];
+            for (int i = 0; i < 3; i++)
+                linear[3 * k + i] = z[6 * k + i];
+        });
+        d.download_bytes(shift, linear, 3 * blocks * sizeof *shift);
+        d.download_bytes(shifted, marks, blocks);
+    }
+    return d.failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+static void pile_keep(cairn_pile *pile)
+{
+    discard(pile->warm);
+    discard(pile->kept);
+    pile->kept = pile->now;
+    pile->warm = pile->next;
+    pile->now = nullptr;
+    pile->next = nullptr;
+}
+
+static size_t pile_bytes(const cairn_pile *pile)
+{
+    size_t bytes = pile->facts ? pile->facts->device.bytes : 0;
+    for (const PileSet *set : { pile->now, pile->kept })
+        bytes += set ? set->device.bytes : 0;
+    for (const PileWarm *warm : { pile->warm, pile->next })
+        bytes += warm ? warm->device.bytes : 0;
+    return bytes;
+}
+
+#endif

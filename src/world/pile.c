@@ -1,0 +1,492 @@
+/* pile.c - steps of balls among planes whose contacts stay on the device of a back end
+ * (cairn/backend.h, docs/gpu.md). The host has the bodies: it finds their free motion and reach,
+ * and moves them. Candidates, impulses, penetration correction and the sums over contacts are the
+ * device's, by the formulas of contacts.c, assemble.c, correct.c, certificate.c and penetration.c.
+ *
+ * After such a step the list of contacts of the world is empty and says how many there are
+ * elsewhere; who looks at it makes cairn_pile_show copy them. The impulses for the next step are
+ * found by the uids of bodies, so rows may change between steps. */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "solve/solver.h"
+#include "world/step.h"
+
+enum { GRAIN = 2048, MOST_PLANES = 256 };
+
+/* ---- which worlds are piles ------------------------------------------------------------------ */
+
+/* Whether a scheme poses one problem for a solver, with gaps of the start and circular cones. */
+static bool scheme_fits(const cairn_step_options *options)
+{
+    const cairn_scheme *s = cairn_scheme_find(options->scheme);
+    return !s->edges && !s->velocity_level && !cairn_scheme_is_mixed(s) &&
+           (s->solver_laws & (1u << s->law)) &&
+           cairn_scheme_linearisations(s, options->linearisations) == 0;
+}
+
+/* Whether the world has no law or part that only the host knows. */
+static bool laws_fit(const cairn_world *world)
+{
+    const cairn_material_list *m = &world->materials;
+    const cairn_surface_laws *laws = &m->laws;
+    bool plain = !m->friction_varies && !m->bouncing && !laws->anisotropic && !laws->adhesive &&
+                 !laws->rolling && !laws->spinning && !laws->moving;
+    return plain && world->dimension == 3 && world->joints.count == 0 && world->driven.count == 0 &&
+           world->loaded.count == 0 && !world->bodies.grouped && !world->exchange.link &&
+           world->bodies.next_uid <= UINT32_MAX;
+}
+
+typedef struct fit_job {
+    const cairn_world *world;
+    atomic_bool odd;    /* some body is neither a plane nor a ball */
+    atomic_int planes;
+} fit_job;
+
+static void fit_range(int begin, int end, void *context)
+{
+    fit_job *job = context;
+    const cairn_body_store *b = &job->world->bodies;
+    for (int i = begin; i < end; i++) {
+        cairn_vec3 J = b->inertia[i];
+        bool dynamic = b->motion[i] == CAIRN_MOTION_DYNAMIC;
+        bool plane = !dynamic && cairn_body_shape(b, i)->kind == CAIRN_SHAPE_HALF_SPACE;
+        bool ball = b->ball[i] > 0 && (!dynamic || (J.x == J.y && J.y == J.z && J.x > 0));
+        if (plane)
+            atomic_fetch_add(&job->planes, 1);
+        if ((!plane && !ball) || b->motion[i] == CAIRN_MOTION_DRIVEN)
+            atomic_store(&job->odd, true);
+    }
+}
+
+static bool bodies_fit(const cairn_world *world)
+{
+    fit_job job = { .world = world };
+    cairn_parallel_for(world->bodies.count, GRAIN, fit_range, &job);
+    return !atomic_load(&job.odd) && atomic_load(&job.planes) <= MOST_PLANES;
+}
+
+/* Depends on the world and the options alone. */
+const cairn_backend *cairn_pile_backend(cairn_world *world, const cairn_step_options *options)
+{
+    bool plain = !options->sleep && options->parts == 0 && options->probe_count == 0;
+    bool fits = plain && scheme_fits(options) && laws_fit(world) &&
+                world->bodies.count > world->bodies.held;
+    if (!fits || cairn_backend_summary(options->backend))
+        return NULL; /* back ends of the library have no piles */
+    const cairn_backend *backend = cairn_workspace_backend(world->workspace, options->backend);
+    return backend && backend->pile && bodies_fit(world) ? backend : NULL;
+}
+
+static cairn_pile *pile_of(const cairn_step *step)
+{
+    return step->world->workspace->pile;
+}
+
+/* ---- the start ------------------------------------------------------------------------------- */
+
+/* The impulse of contact j on its body a, in world axes, N s. */
+static cairn_vec3 impulse_of(const cairn_contact_store *c, int j)
+{
+    const double *r = c->impulse + 3 * (size_t)j;
+    cairn_vec3 p = cairn_scale(r[0], c->normal[j]);
+    p = cairn_add_scaled(p, r[1], c->tangent[j]);
+    return cairn_add_scaled(p, r[2], cairn_cross(c->normal[j], c->tangent[j]));
+}
+
+/* The contacts of the last step become those of the pile, if the host has them. */
+static cairn_status take_over(const cairn_step *step)
+{
+    cairn_world *world = step->world;
+    const cairn_contact_store *last = &world->last;
+    cairn_arena *scratch = &world->scratch;
+    cairn_arena_moment before = cairn_arena_now(scratch);
+    size_t count = (size_t)last->count;
+    uint64_t *uid = cairn_arena_take(scratch, 2 * count, sizeof *uid);
+    cairn_vec3 *impulse = cairn_arena_take(scratch, count, sizeof *impulse);
+    if (!uid || !impulse)
+        return CAIRN_NO_MEMORY;
+    for (size_t j = 0; j < count; j++) {
+        uid[2 * j] = world->bodies.uid[last->body[2 * j]];
+        uid[2 * j + 1] = world->bodies.uid[last->body[2 * j + 1]];
+        impulse[j] = impulse_of(last, (int)j);
+    }
+    TRY(step->pile->pile->start(pile_of(step), (int)count, uid, impulse));
+    cairn_arena_return(scratch, before);
+    world->workspace->pile_is_last = true;
+    return CAIRN_OK;
+}
+
+static cairn_status open_pile(const cairn_step *step)
+{
+    cairn_workspace *w = step->world->workspace;
+    if (!w->pile)
+        TRY(step->pile->pile->create(&w->pile));
+    return w->pile_is_last ? CAIRN_OK : take_over(step);
+}
+
+/* ---- what the device is given ---------------------------------------------------------------- */
+
+typedef struct body_job {
+    const cairn_step *step;
+    double *v_old; /* 6 of each block */
+} body_job;
+
+static void body_range(int begin, int end, void *context)
+{
+    const body_job *job = context;
+    const cairn_step *step = job->step;
+    const cairn_body_store *b = &step->world->bodies;
+    for (int i = begin; i < end; i++) {
+        if (cairn_step_block(step, i) < 0)
+            continue;
+        cairn_vec3 v[2] = { b->v[i], cairn_rotate(b->q[i], b->omega[i]) };
+        memcpy(job->v_old + 6 * (size_t)cairn_step_block(step, i), v, sizeof v);
+    }
+}
+
+/* Unit normals of the planes among the held bodies. */
+static cairn_vec3 *axes_of(const cairn_step *step, const cairn_free_motion *motion)
+{
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_vec3 *axis =
+        cairn_arena_take(&step->world->scratch, (size_t)step->held + 1, sizeof *axis);
+    for (int i = 0; axis && i < step->held; i++)
+        axis[i] = b->ball[i] >= 0 ? cairn_vec(0, 0, 0)
+                                  : cairn_rotate(motion->q_eval[i],
+                                                 cairn_unit(cairn_body_shape(b, i)->axis));
+    return axis;
+}
+
+static cairn_status give_bodies(const cairn_step *step, const cairn_free_motion *motion,
+                                const double *reach, cairn_pile_bodies *out)
+{
+    const cairn_body_store *b = &step->world->bodies;
+    body_job job = { step, cairn_arena_take(&step->world->scratch, 6 * (size_t)step->blocks,
+                                            sizeof *job.v_old) };
+    const cairn_vec3 *axis = axes_of(step, motion);
+    if (!job.v_old || !axis)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(b->count, GRAIN, body_range, &job);
+    *out = (cairn_pile_bodies){ .count = b->count,
+                                .held = step->held,
+                                .x = motion->x_eval,
+                                .axis = axis,
+                                .radius = b->ball,
+                                .reach = reach,
+                                .uid = b->uid,
+                                .material = b->material,
+                                .v_old = job.v_old,
+                                .gain = cairn_scale(step->h, step->world->gravity),
+                                .mass = b->mass,
+                                .inertia = b->inertia };
+    return CAIRN_OK;
+}
+
+static cairn_status give_rule(const cairn_step *step, double ratio, cairn_pile_rule *out)
+{
+    const cairn_step_options *o = step->options;
+    size_t materials = step->world->materials.count;
+    double *friction =
+        cairn_arena_take(&step->world->scratch, materials * materials, sizeof *friction);
+    if (!friction)
+        return CAIRN_NO_MEMORY;
+    for (size_t a = 0; a < materials; a++)
+        for (size_t b = 0; b < materials; b++)
+            friction[a * materials + b] =
+                step->scheme->frictionless
+                    ? 0
+                    : cairn_material_pair(step->world, (int)a, (int)b).friction;
+    double rate = o->stabilisation / step->h;
+    *out = (cairn_pile_rule){ .h = step->h,
+                              .closing = rate,
+                              .pushing = step->overlaps == CAIRN_OVERLAPS_PUSH ? rate : 0,
+                              .ratio = o->warm_start ? ratio : 0,
+                              .materials = (int)materials,
+                              .friction = friction };
+    return CAIRN_OK;
+}
+
+/* ---- candidates, impulses, correction -------------------------------------------------------- */
+
+/* Bytes that a solve takes for each contact and block, beside those of the pile: docs/gpu.md. */
+enum { SOLVE_CONTACT = 780, SOLVE_BLOCK = 350 };
+
+/* Refuses a problem that would not fit into the memory of the device, with the numbers. */
+static cairn_status check_room(const cairn_step *step, const cairn_problem *p)
+{
+    double needed = (double)SOLVE_CONTACT * p->contacts + (double)SOLVE_BLOCK * p->blocks;
+    double left = step->pile->pile->room();
+    if (needed <= left)
+        return CAIRN_OK;
+    return cairn_fail(&step->world->error, CAIRN_NO_MEMORY, "run.backend",
+                      "the solve of %d bodies and %d contacts takes about %.1f GB on the device, "
+                      "which has %.1f GB left beside %.1f GB for the contacts: expected fewer "
+                      "bodies, or the back end host",
+                      p->blocks, p->contacts, 1e-9 * needed, 1e-9 * left,
+                      1e-9 * (double)step->pile->pile->bytes(pile_of(step)));
+}
+
+static cairn_status solve(const cairn_step *step, const cairn_pile_problem *found)
+{
+    const cairn_solving s = cairn_step_solving(step, NULL);
+    const cairn_answer there = {
+        .problem = found->problem, .r = found->r, .v = found->v, .u = found->u
+    };
+    cairn_scheme_job job = cairn_solving_job(&s, &there);
+    job.nothing = !found->warm;
+    return step->scheme->solve(&job);
+}
+
+/* The displacement that corrects overlaps, as correct.c. *any: there is one. */
+static cairn_status mend(const cairn_step *step, bool *any)
+{
+    const cairn_pile_overlaps overlaps = cairn_mending_rule(step);
+    cairn_pile_problem part = { 0 };
+    cairn_solve_report report;
+    *any = false;
+    if (step->overlaps != CAIRN_OVERLAPS_MOVE)
+        return CAIRN_OK;
+    TRY(step->pile->pile->mend(pile_of(step), &overlaps, &part));
+    *any = part.problem.contacts > 0;
+    if (!*any)
+        return CAIRN_OK;
+    const cairn_solve_options options = cairn_mending_options(step);
+    return cairn_solve(&part.problem, &options, step->world->workspace, part.r, part.v, part.u,
+                       &report);
+}
+
+/* A displacement of balls without rotation, as numbers of blocks. */
+typedef struct spread_job {
+    const double *linear; /* 3 of each block */
+    double *shift;        /* 6 of each block */
+} spread_job;
+
+static void spread_range(int begin, int end, void *context)
+{
+    const spread_job *job = context;
+    for (size_t k = (size_t)begin; k < (size_t)end; k++) {
+        memcpy(job->shift + 6 * k, job->linear + 3 * k, 3 * sizeof *job->shift);
+        memset(job->shift + 6 * k + 3, 0, 3 * sizeof *job->shift);
+    }
+}
+
+/* Velocities and displacement of the blocks, for the host. */
+static cairn_status fetch_velocities(const cairn_step *step, bool mended, cairn_answer *answer,
+                                     cairn_mending *mending)
+{
+    cairn_arena *scratch = &step->world->scratch;
+    size_t blocks = (size_t)step->blocks;
+    uint8_t *shifted = NULL;
+    double *linear = NULL;
+    answer->v = cairn_arena_take(scratch, 6 * blocks, sizeof *answer->v);
+    if (mended) {
+        linear = cairn_arena_take(scratch, 3 * blocks, sizeof *linear);
+        mending->shift = cairn_arena_take(scratch, 6 * blocks, sizeof *mending->shift);
+        mending->shifted = shifted = cairn_arena_take(scratch, blocks, 1);
+        mending->mended = mending->shift;
+    }
+    if (!answer->v || (mended && (!linear || !mending->shift || !shifted)))
+        return CAIRN_NO_MEMORY;
+    TRY(step->pile->pile->velocities(pile_of(step), answer->v, linear, shifted));
+    spread_job job = { linear, mending->shift };
+    if (mended)
+        cairn_parallel_for((int)blocks, GRAIN, spread_range, &job);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_pile_velocities(const cairn_step *step, const cairn_free_motion *motion,
+                                   cairn_candidates *candidates, cairn_answer *answer,
+                                   cairn_mending *mending)
+{
+    cairn_pile_bodies bodies;
+    cairn_pile_rule rule;
+    cairn_pile_problem found;
+    bool again = step->report->attempts > 1, mended;
+    double clock = cairn_clock_seconds();
+    if (!again)
+        TRY(open_pile(step));
+    TRY(cairn_step_reach(step, motion, candidates));
+    TRY(give_bodies(step, motion, candidates->reach, &bodies));
+    TRY(give_rule(step, candidates->warm_ratio, &rule));
+    TRY(step->pile->pile->find(pile_of(step), &bodies, &rule, again, &found));
+    step->report->timing.collide += cairn_clock_seconds() - clock;
+    clock = cairn_clock_seconds();
+    step->report->candidates = found.problem.contacts;
+    candidates->plain = true;
+    *answer = (cairn_answer){ .balls = { .all = true } };
+    *mending = (cairn_mending){ 0 };
+    TRY(check_room(step, &found.problem));
+    TRY(solve(step, &found));
+    TRY(mend(step, &mended));
+    TRY(fetch_velocities(step, mended, answer, mending));
+    step->report->timing.solve += cairn_clock_seconds() - clock;
+    return CAIRN_OK;
+}
+
+/* The next attempt starts from the impulses of this one, which the pile has. */
+cairn_status cairn_pile_set_aside(const cairn_step *step, cairn_candidates *candidates)
+{
+    cairn_arena_return(&step->world->scratch, candidates->before_attempts);
+    candidates->warm_ratio = 1;
+    return CAIRN_OK;
+}
+
+/* ---- certificate ----------------------------------------------------------------------------- */
+
+cairn_status cairn_pile_certify(const cairn_step *step)
+{
+    cairn_step_report *report = step->report;
+    cairn_certificate *c = &report->certificate;
+    cairn_pile_sums sums;
+    TRY(step->pile->pile->measure(pile_of(step), step->h, step->scheme->law, &sums));
+    c->judgement = report->solve.judgement;
+    c->cone_violation = c->judgement.cone_violation;
+    c->gap_error = sums.gap_error;
+    c->complementarity = sums.complementarity;
+    c->friction_direction = sums.friction_direction;
+    c->dilatation = sums.dilatation;
+    c->spurious_work = sums.spurious_work;
+    report->active = (int)sums.active;
+    report->distance_body[0] = report->distance_body[1] = -1;
+    report->energy.impact_loss += sums.impact_loss;
+    report->energy.friction_loss += sums.friction_loss;
+    if (cairn_report_is_finite(report))
+        return CAIRN_OK;
+    return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
+                      "the impulses of this step are too large for numbers");
+}
+
+/* ---- the end of a step ----------------------------------------------------------------------- */
+
+/* Room for the contacts of the pile on the host, so that showing them cannot fail, and for what the
+ * inputs of the step say about each. */
+static cairn_status make_room(const cairn_step *step)
+{
+    cairn_world *world = step->world;
+    size_t count = (size_t)step->report->candidates;
+    double *bias = cairn_arena_take(&world->scratch, count, sizeof *bias);
+    double *correction = cairn_arena_take(&world->scratch, count, sizeof *correction);
+    if (!bias || !correction)
+        return CAIRN_NO_MEMORY;
+    world->inputs.bias = bias;
+    world->inputs.correction = correction;
+    return cairn_contacts_reserve(&world->contacts, count, 0, world->dimension);
+}
+
+typedef struct name_job {
+    cairn_world *world;
+    atomic_bool gone; /* some body is no more */
+} name_job;
+
+/* The rows of bodies that are given by uid, and what follows from their materials. */
+static void name_range(int begin, int end, void *context)
+{
+    name_job *job = context;
+    cairn_world *world = job->world;
+    cairn_contact_store *c = &world->contacts;
+    cairn_contact_law law = { .a = -1, .b = -1 };
+    for (int j = begin; j < end; j++) {
+        bool there = true;
+        for (int side = 0; side < 2; side++) {
+            int32_t *body = c->body + 2 * (size_t)j + side;
+            *body = cairn_directory_find(&world->bodies.directory, (uint32_t)*body);
+            there = there && *body >= 0;
+        }
+        c->feature[j] = 0;
+        if (there)
+            cairn_contact_meet(world, world->bodies.q, j, &law);
+        else
+            atomic_store(&job->gone, true);
+    }
+}
+
+static void drop_gone(cairn_world *world)
+{
+    cairn_contact_store *c = &world->contacts;
+    int kept = 0;
+    for (int j = 0; j < c->count; j++)
+        if (c->body[2 * j] >= 0 && c->body[2 * j + 1] >= 0) {
+            if (kept < j)
+                cairn_contacts_copy(c, j, c, kept, world->dimension);
+            kept++;
+        }
+    c->count = kept;
+}
+
+/* Copy `count` contacts of the pile into the list of the world, where there is room for them. */
+static void copy_contacts(cairn_world *world, int count, bool now)
+{
+    cairn_contact_store *c = &world->contacts;
+    cairn_workspace *w = world->workspace;
+    const cairn_pile_contacts to = { c->body,
+                                     c->point,
+                                     c->normal,
+                                     c->tangent,
+                                     c->gap,
+                                     c->impulse,
+                                     c->velocity,
+                                     (double *)world->inputs.bias,
+                                     (double *)world->inputs.correction };
+    name_job job = { .world = world };
+    c->moments = 0;
+    c->count = w->use.backend->pile->show(w->pile, now, &to) == CAIRN_OK ? count : 0;
+    cairn_parallel_for(c->count, GRAIN, name_range, &job);
+    if (atomic_load(&job.gone))
+        drop_gone(world);
+    world->contacts_sorted = false;
+}
+
+/* A body moved far: the host examines the contacts (limit.c). */
+static cairn_status limit(const cairn_step *step, const cairn_free_motion *motion,
+                          const cairn_answer *answer, const cairn_arrival *arrival)
+{
+    cairn_world *world = step->world;
+    cairn_answer here = *answer;
+    if (!arrival->far)
+        return CAIRN_OK;
+    copy_contacts(world, step->report->candidates, true);
+    here.r = world->contacts.impulse;
+    here.u = world->contacts.velocity;
+    here.problem = (cairn_problem){ .dimension = 3, .b = world->inputs.bias };
+    cairn_status status = cairn_step_limit(step, motion, true, &here, arrival);
+    world->contacts.count = 0;
+    return status;
+}
+
+cairn_status cairn_pile_finish(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_answer *answer, const cairn_arrival *arrival)
+{
+    cairn_step_report *report = step->report;
+    cairn_pile_depth deepest;
+    TRY(make_room(step));
+    TRY(step->pile->pile->deepest(pile_of(step), step->h, &deepest));
+    report->certificate.penetration = deepest.depth;
+    report->overlap = deepest.share;
+    for (int k = 0; k < 2; k++)
+        report->overlap_body[k] = cairn_row_uid(step->world, deepest.body[k]);
+    return limit(step, motion, answer, arrival);
+}
+
+void cairn_pile_keep(const cairn_step *step)
+{
+    step->pile->pile->keep(pile_of(step));
+    step->world->contacts.count = 0;
+    step->world->contacts.elsewhere = step->report->candidates;
+    step->report->resident = true;
+}
+
+/* The inputs of the step stay valid until the scratch is reset; after that nobody asks for them. */
+void cairn_pile_show(cairn_world *world)
+{
+    int count = world->contacts.elsewhere;
+    world->contacts.elsewhere = 0;
+    if (!world->exchange.gathered)
+        world->inputs.bias = world->inputs.correction = NULL;
+    if (count > 0)
+        copy_contacts(world, count, false);
+}

@@ -1,0 +1,333 @@
+/* test_pile.c - steps whose contacts stay on a device (src/world/device/pile.c), beside the same
+ * steps of the host: on the virtual device, and on a card where there is one. */
+#include <string.h>
+
+#include "cairn/backend.h"
+#include "cairn/world.h"
+#include "tests/problems/worlds.h"
+
+/* Back ends with piles that can run here; NULL past the last. */
+static const char *device_at(int index)
+{
+    static const char *const names[] = { "virtual-cuda", "cuda" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (cairn_backend_check(names[i], NULL) == CAIRN_OK && index-- == 0)
+            return names[i];
+    return NULL;
+}
+
+/* 0: there is none, and the test is skipped. */
+static int devices(void)
+{
+    int count = 0;
+    while (device_at(count))
+        count++;
+    if (count == 0)
+        print_message("skipped: no back end with piles; CAIRN_BACKENDS names the folder\n");
+    return count;
+}
+
+static void add_plane(cairn_world *world, cairn_vec3 axis, cairn_vec3 at)
+{
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    shape.axis = axis;
+    add_wall(world, shape, at);
+}
+
+/* Spheres of mixed size that fall in an open box onto a floor with a bump, a fixed sphere. */
+static cairn_world *make_pile(int n, double friction)
+{
+    cairn_world *world = new_world(3, 9.81, friction, 0);
+    double d = 0.1, side = n * d;
+    cairn_generator grid = cairn_generator_default(CAIRN_GENERATOR_GRID, 3);
+    add_plane(world, (cairn_vec3){ 0, 0, 1 }, (cairn_vec3){ 0, 0, 0 });
+    add_plane(world, (cairn_vec3){ 1, 0, 0 }, (cairn_vec3){ 0, 0, 0 });
+    add_plane(world, (cairn_vec3){ -1, 0, 0 }, (cairn_vec3){ side, 0, 0 });
+    add_plane(world, (cairn_vec3){ 0, 1, 0 }, (cairn_vec3){ 0, 0, 0 });
+    add_plane(world, (cairn_vec3){ 0, -1, 0 }, (cairn_vec3){ 0, side, 0 });
+    cairn_shape bump = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    bump.radius = 0.06;
+    add_wall(world, bump, (cairn_vec3){ 0.5 * side, 0.5 * side, -0.02 });
+    grid.count = (cairn_vec3){ n, n, n };
+    grid.origin = (cairn_vec3){ 0.5 * d, 0.5 * d, 0.12 };
+    grid.spacing = (cairn_vec3){ d, d, d };
+    grid.jitter = 0.004;
+    grid.radius = (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_UNIFORM,
+                                        .minimum = 0.032,
+                                        .maximum = 0.045 };
+    grid.seed = 7;
+    CHECK_OK(cairn_generate(world, &grid, NULL, NULL));
+    return world;
+}
+
+static cairn_step_options options_on(const char *backend, const char *scheme)
+{
+    cairn_step_options o = cairn_step_options_default();
+    o.time_step = 0.004;
+    o.scheme = scheme;
+    o.backend = backend;
+    o.threads = 2;
+    return o;
+}
+
+/* m: the largest distance of a body from its place in the other world. */
+static double difference(const cairn_world *one, const cairn_world *two)
+{
+    cairn_bodies a = cairn_world_bodies(one), b = cairn_world_bodies(two);
+    double most = 0;
+    CHECK_INT(a.count, b.count);
+    for (int i = 0; i < a.count; i++) {
+        CHECK_INT(a.uid[i], b.uid[i]);
+        most = fmax(most, fabs(a.x[i].x - b.x[i].x));
+        most = fmax(most, fabs(a.x[i].y - b.x[i].y));
+        most = fmax(most, fabs(a.x[i].z - b.x[i].z));
+    }
+    return most;
+}
+
+/* The velocity of the convex law is unique: to a fine tolerance both find the same motion, up to
+ * what 70 steps make of it. Impulses are not unique, and one that is 0 here may be 1e-12 there, so
+ * the number of contacts that push agrees only roughly. */
+TEST(piles_move_as_on_the_host)
+{
+    static const char *const schemes[] = { "convex", "frictionless" };
+    for (int k = 0; k < devices(); k++)
+        for (int s = 0; s < 2; s++) {
+            cairn_world *here = make_pile(4, 0.4), *there = make_pile(4, 0.4);
+            cairn_step_options host = options_on("host", schemes[s]);
+            cairn_step_options device = options_on(device_at(k), schemes[s]);
+            host.tolerance = device.tolerance = 1e-10;
+            host.max_iterations = device.max_iterations = 20000;
+            cairn_step_report a = advance(here, &host, 70), b = advance(there, &device, 70);
+            CHECK(!a.resident && b.resident);
+            CHECK(a.solve.converged && b.solve.converged);
+            CHECK(b.candidates <= a.candidates); /* the host takes boxes about balls */
+            CHECK_NEAR(b.active, a.active, 0.05 * a.active);
+            CHECK(a.active > 20);
+            CHECK_NEAR(difference(here, there), 0, 1e-7);
+            CHECK_NEAR(b.certificate.penetration, a.certificate.penetration, 1e-7);
+            CHECK_CLOSE(b.certificate.dilatation + 1, a.certificate.dilatation + 1, 1e-6);
+            CHECK_NEAR(b.energy.kinetic, a.energy.kinetic, 1e-6 * fabs(a.energy.potential));
+            CHECK_NEAR(b.energy.friction_loss, a.energy.friction_loss, 1e-6);
+            CHECK_NEAR(b.energy.impact_loss, a.energy.impact_loss, 1e-6);
+            CHECK_NEAR(b.energy.correction, a.energy.correction, 1e-6);
+            cairn_world_destroy(here);
+            cairn_world_destroy(there);
+        }
+}
+
+/* Every contact of the second world is one of the first, with the same numbers; those that push in
+ * the first are all there. */
+static void compare_contacts(const cairn_world *one, const cairn_world *two)
+{
+    cairn_contacts a = cairn_world_contacts(one), b = cairn_world_contacts(two);
+    cairn_bodies here = cairn_world_bodies(one), there = cairn_world_bodies(two);
+    CHECK(b.count > 10 && b.count <= a.count);
+    for (int j = 0; j < a.count; j++) {
+        int k = 0;
+        while (k < b.count && (there.uid[b.body[2 * k]] != here.uid[a.body[2 * j]] ||
+                               there.uid[b.body[2 * k + 1]] != here.uid[a.body[2 * j + 1]]))
+            k++;
+        CHECK(k < b.count || a.impulse[3 * j] == 0);
+        if (k == b.count)
+            continue;
+        CHECK_NEAR(b.gap[k], a.gap[j], 1e-6);
+        CHECK_NEAR(b.normal[k].x, a.normal[j].x, 1e-4);
+        CHECK_NEAR(b.tangent[k].y, a.tangent[j].y, 1e-3);
+        CHECK_NEAR(b.point[k].z, a.point[j].z, 1e-5);
+        CHECK_NEAR(b.mu[k], a.mu[j], 0);
+        CHECK_NEAR(b.velocity[3 * k], a.velocity[3 * j], 1e-4);
+    }
+}
+
+TEST(contacts_are_shown_when_somebody_looks)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *here = make_pile(4, 0.4), *there = make_pile(4, 0.4);
+        cairn_step_options host = options_on("host", "convex");
+        cairn_step_options device = options_on(device_at(k), "convex");
+        host.tolerance = device.tolerance = 1e-10;
+        host.max_iterations = device.max_iterations = 20000;
+        advance(here, &host, 70);
+        advance(there, &device, 70);
+        compare_contacts(here, there);
+        cairn_step_inputs in = cairn_world_step_inputs(there);
+        CHECK_INT(in.count, cairn_world_bodies(there).count);
+        CHECK(in.bias != NULL && in.correction != NULL);
+        CHECK(cairn_world_problem(there, NULL) == NULL);
+        cairn_world_destroy(here);
+        cairn_world_destroy(there);
+    }
+}
+
+TEST(looking_changes_nothing_and_runs_repeat_to_the_bit)
+{
+    for (int k = 0; k < devices(); k++) {
+        uint64_t hash[2];
+        for (int looks = 0; looks < 2; looks++) {
+            cairn_world *world = make_pile(4, 0.4);
+            cairn_step_options o = options_on(device_at(k), "coulomb");
+            for (int i = 0; i < 30; i++) {
+                advance(world, &o, 1);
+                CHECK(!looks || cairn_world_contacts(world).count >= 0);
+            }
+            hash[looks] = cairn_world_hash(world);
+            cairn_world_destroy(world);
+        }
+        CHECK(hash[0] == hash[1]);
+    }
+}
+
+typedef struct saved {
+    unsigned char bytes[1 << 20];
+    size_t used;
+} saved;
+
+static cairn_status append(const void *data, size_t bytes, void *context)
+{
+    saved *to = context;
+    CHECK(to->used + bytes <= sizeof to->bytes);
+    memcpy(to->bytes + to->used, data, bytes);
+    to->used += bytes;
+    return CAIRN_OK;
+}
+
+TEST(a_saved_pile_continues_with_the_same_bits)
+{
+    static saved state;
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *world = make_pile(4, 0.4), *again = NULL;
+        cairn_step_options o = options_on(device_at(k), "convex");
+        state.used = 0;
+        advance(world, &o, 20);
+        CHECK_OK(cairn_world_save(world, append, &state));
+        CHECK_OK(cairn_world_load(state.bytes, state.used, &again, NULL));
+        advance(world, &o, 10);
+        advance(again, &o, 10);
+        CHECK(cairn_world_hash(world) == cairn_world_hash(again));
+        cairn_world_destroy(world);
+        cairn_world_destroy(again);
+    }
+}
+
+TEST(bodies_come_and_go_between_steps)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *world = make_pile(3, 0.4);
+        cairn_step_options o = options_on(device_at(k), "convex");
+        advance(world, &o, 25);
+        cairn_bodies b = cairn_world_bodies(world);
+        cairn_body_id id = { b.uid[b.held + 4] };
+        CHECK_OK(cairn_body_destroy(world, id));
+        add_sphere(world, 0.04, (cairn_vec3){ 0.15, 0.15, 0.6 });
+        CHECK(cairn_world_contacts(world).count > 0);
+        cairn_step_report report = advance(world, &o, 10);
+        CHECK(report.resident && report.solve.converged);
+        /* the host goes on where the device was, and back */
+        cairn_step_options host = options_on("host", "convex");
+        report = advance(world, &host, 3);
+        CHECK(!report.resident && report.solve.iterations < 100);
+        report = advance(world, &o, 3);
+        CHECK(report.resident && report.solve.converged);
+        cairn_world_destroy(world);
+    }
+}
+
+TEST(a_step_that_is_refused_changes_nothing)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *one = make_pile(3, 0.4), *two = make_pile(3, 0.4);
+        cairn_step_options o = options_on(device_at(k), "convex"), too_long = o;
+        cairn_step_report report;
+        advance(one, &o, 20);
+        advance(two, &o, 20);
+        too_long.time_step = 1;
+        CHECK_INT(cairn_world_step(two, &too_long, &report), CAIRN_BAD_INPUT);
+        CHECK_CONTAINS(cairn_world_error(two)->message, "expected at most");
+        advance(one, &o, 5);
+        advance(two, &o, 5);
+        CHECK(cairn_world_hash(one) == cairn_world_hash(two));
+        cairn_world_destroy(one);
+        cairn_world_destroy(two);
+    }
+}
+
+TEST(other_shapes_and_laws_find_their_contacts_on_the_host)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *world = make_pile(2, 0.4);
+        cairn_step_options o = options_on(device_at(k), "convex");
+        cairn_body_def def = cairn_body_def_default();
+        CHECK(advance(world, &o, 1).resident);
+        def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+        def.shape.size = (cairn_vec3){ 0.05, 0.05, 0.05 };
+        def.position = (cairn_vec3){ 0.1, 0.1, 0.5 };
+        CHECK_OK(cairn_body_create(world, &def, NULL));
+        CHECK(!advance(world, &o, 2).resident);
+        cairn_world_destroy(world);
+        world = new_world(3, 9.81, 0.4, 0.5); /* with restitution */
+        add_plane(world, (cairn_vec3){ 0, 0, 1 }, (cairn_vec3){ 0, 0, 0 });
+        add_sphere(world, 0.04, (cairn_vec3){ 0, 0, 0.05 });
+        CHECK(!advance(world, &o, 2).resident);
+        cairn_world_destroy(world);
+    }
+}
+
+/* A ball that flies far away does not spoil the grid. */
+TEST(stray_balls_do_no_harm)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *here = make_pile(3, 0.4), *there = make_pile(3, 0.4);
+        cairn_step_options host = options_on("host", "convex");
+        cairn_step_options device = options_on(device_at(k), "convex");
+        host.tolerance = device.tolerance = 1e-10;
+        host.max_iterations = device.max_iterations = 20000;
+        for (int side = 0; side < 2; side++) {
+            cairn_world *world = side ? there : here;
+            add_sphere(world, 0.03, (cairn_vec3){ 1e6, -3e5, 7 });
+            add_sphere(world, 0.03, (cairn_vec3){ 1e6, -3e5, 7.061 });
+        }
+        advance(here, &host, 20);
+        advance(there, &device, 20);
+        CHECK_NEAR(difference(here, there), 0, 1e-8);
+        cairn_world_destroy(here);
+        cairn_world_destroy(there);
+    }
+}
+
+/* Every allocation of the host may fail: the step then fails, and the next one is as if it had not
+ * been tried. */
+TEST(without_memory_a_step_changes_nothing)
+{
+    if (devices() == 0)
+        return;
+    cairn_world *one = make_pile(2, 0.4), *two = make_pile(2, 0.4);
+    cairn_step_options o = options_on(device_at(0), "convex");
+    o.threads = 1;
+    advance(one, &o, 3);
+    meter m = { 0 };
+    meter_install(&m);
+    advance(two, &o, 2);
+    cairn_status status = CAIRN_NO_MEMORY;
+    for (long n = 1; n < 200 && status != CAIRN_OK; n++) {
+        cairn_step_report report;
+        m.calls = 0;
+        m.fail_at = n;
+        status = cairn_world_step(two, &o, &report);
+    }
+    CHECK_OK(status);
+    CHECK(cairn_world_hash(one) == cairn_world_hash(two));
+    cairn_world_destroy(two);
+    cairn_allocator_set(NULL);
+    cairn_world_destroy(one);
+}
+
+GROUP(test_pile)
+{
+    RUN(CASE(piles_move_as_on_the_host), CASE(contacts_are_shown_when_somebody_looks),
+        CASE(looking_changes_nothing_and_runs_repeat_to_the_bit),
+        CASE(a_saved_pile_continues_with_the_same_bits), CASE(bodies_come_and_go_between_steps),
+        CASE(a_step_that_is_refused_changes_nothing),
+        CASE(other_shapes_and_laws_find_their_contacts_on_the_host), CASE(stray_balls_do_no_harm),
+        CASE(without_memory_a_step_changes_nothing));
+}
