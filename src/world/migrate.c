@@ -66,6 +66,8 @@ cairn_status cairn_world_join(cairn_world *world, cairn_link *link)
 {
     cairn_exchange *x = &world->exchange;
     const cairn_body_store *b = &world->bodies;
+    if (x->making)
+        return cairn_making_join(world, link);
     cairn_world_name_rows(world);
     *x = (cairn_exchange){
         .link = link, .generosity = 1, .all = b->count, .pace.clock = cairn_clock_seconds
