@@ -169,6 +169,16 @@ typedef struct moving {
     const uint64_t *place; /* of own bodies: sort by it; NULL: they keep their order  */
 } moving;
 
+/* Free a large message: at the start nearly all bodies move. The note of a failure stays. */
+static void forget(cairn_writer *w)
+{
+    enum { LARGE = 1 << 22 };
+    bool failed = w->failed;
+    if (w->capacity > LARGE)
+        cairn_writer_destroy(w);
+    w->failed = failed;
+}
+
 /* Empty the messages and keep their memory for the next ones. */
 static void clear_messages(moving *m)
 {
@@ -359,8 +369,10 @@ static void receive_migrants(moving *m, const unsigned char *data, size_t size)
 static void migrate(moving *m)
 {
     for (int k = 0; k < m->members; k++)
-        if (goes_to(m, m->me, k))
+        if (goes_to(m, m->me, k)) {
             cairn_link_send(m->x->link, k, m->to[k].data, m->to[k].size);
+            forget(&m->to[k]);
+        }
     for (int k = 0; k < m->members; k++) {
         size_t size = m->to[m->me].size;
         const void *data = k == m->me ? m->to[m->me].data : NULL;
@@ -368,6 +380,8 @@ static void migrate(moving *m)
             data = cairn_link_receive(m->x->link, k, &size);
         if (data)
             receive_migrants(m, data, size);
+        if (k == m->me)
+            forget(&m->to[k]);
     }
 }
 
@@ -818,6 +832,7 @@ static cairn_status rearrange(moving *m, int parts, double h, double least)
     keep_own_contacts(world, m->holder);
     TRY(choose_ghosts(m));
     bring_ghosts(m);
+    forget(&m->own); /* they are in `rows` now */
     if (has_failed(m))
         return CAIRN_NO_MEMORY;
     TRY(settle(m));
