@@ -18,6 +18,8 @@
  *                                         the same by all ranks (mpirun); KIND is a word for the
  *                                         table, such as weak or strong
  *     cairn_bench FOLDER mpi-link         latency and bandwidth between two ranks
+ *     cairn_bench FOLDER mpi-pour [SPHERES [PARTS]]
+ *                                         how evenly ranks share a pour
  *     cairn_bench FOLDER mpi-model        a model of these tables, checked with them
  *     cairn_bench FILE export N|rest-N|column
  *                                         a scene of the comparison with other engines
@@ -365,6 +367,7 @@ static void explain_usage(void)
             "[THREADS]]]]]]]]\n"
             "       cairn_bench FOLDER mpi KIND [N [SCHEME [COPIES [BEFORE [STEPS [PARTS]]]]]]\n"
             "       cairn_bench FOLDER mpi-link|mpi-model\n"
+            "       cairn_bench FOLDER mpi-pour [SPHERES [PARTS]]\n"
             "       cairn_bench FILE export N|rest-N|column\n"
             "       cairn_bench FILE problem N\n");
     exit(2);
@@ -374,7 +377,9 @@ static void explain_usage(void)
 static bool measure_ranks(const char *what, int argc, char **argv)
 {
     bool box = strcmp(what, "mpi") == 0 && argc > 3, link = strcmp(what, "mpi-link") == 0;
-    bool model = strcmp(what, "mpi-model") == 0;
+    bool model = strcmp(what, "mpi-model") == 0, pour = strcmp(what, "mpi-pour") == 0;
+    if (pour)
+        bench_mpi_pour(argv[1], number_at(argc, argv, 3, 10000), number_at(argc, argv, 4, 16));
     if (box) {
         bench_rest_options o = bench_read_rest(argc, argv, 4);
         bench_mpi(argv[1], argv[3], &o);
@@ -383,7 +388,7 @@ static bool measure_ranks(const char *what, int argc, char **argv)
         bench_mpi_link(argv[1]);
     if (model)
         bench_mpi_model(argv[1]);
-    return box || link || model;
+    return box || link || model || pour;
 }
 
 int main(int argc, char **argv)

@@ -52,6 +52,8 @@ double bench_heap(const char *folder, const bench_rest_options *options, cairn_w
                   cairn_step_options *step);
 /* mpi.c: such boxes computed by all ranks of MPI: times, and messages and bytes of a sweep. */
 void bench_mpi(const char *folder, const char *kind, const bench_rest_options *options);
+/* How evenly the ranks share a pour once parts have moved between them. */
+void bench_mpi_pour(const char *folder, int spheres, int parts);
 /* Latency and bandwidth of messages between two ranks. */
 void bench_mpi_link(const char *folder);
 /* A model of the time of a sweep, from these tables, beside what was measured. */

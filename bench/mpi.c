@@ -7,7 +7,7 @@
 #include "base/common.h"
 #include "bench.h"
 #include "mpi/mpi.h"
-#include "world/exchange.h"
+#include "world/world.h"
 
 static cairn_link open_link(void)
 {
@@ -162,6 +162,81 @@ void bench_mpi(const char *folder, const char *kind, const bench_rest_options *o
     check(&link, "messages", CAIRN_OK);
     if (link.member == 0)
         show(folder, kind, o->scheme, &r);
+    cairn_world_destroy(world);
+    cairn_mpi_close(&link);
+}
+
+/* ---- a pour --------------------------------------------------------------------------------- */
+
+/* Spheres of 2 cm that are poured into a cylinder, all within 400 steps. */
+static cairn_world *pour(int spheres, cairn_step_options *o)
+{
+    double radius = 0.01, wide = 1.2 * radius * cbrt(spheres), h = 1e-3;
+    cairn_world_def def = cairn_world_def_default();
+    cairn_body_def floor = cairn_body_def_default(), wall = cairn_body_def_default();
+    cairn_inlet_def inlet = cairn_inlet_def_default();
+    cairn_world *world;
+    if (cairn_world_create(&def, &world) != CAIRN_OK)
+        bench_fail("the world of the pour", CAIRN_NO_MEMORY);
+    cairn_material_def stone = cairn_material_def_default();
+    int material;
+    stone.friction = 0.3;
+    cairn_status status = cairn_material_create(world, &stone, &material);
+    floor.motion = wall.motion = CAIRN_MOTION_FIXED;
+    floor.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    wall.shape = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
+    wall.shape.radius = wide;
+    inlet.count = spheres;
+    inlet.rate = spheres / (400 * h);
+    inlet.centre = (cairn_vec3){ 0, 0, 3 * wide };
+    inlet.size = (cairn_vec3){ 0, 0, 3 * wide };
+    inlet.disk_radius = wide;
+    inlet.velocity = (cairn_vec3){ 0, 0, -2 };
+    inlet.radius.value = radius;
+    if (status == CAIRN_OK)
+        status = cairn_body_create(world, &floor, NULL);
+    if (status == CAIRN_OK)
+        status = cairn_body_create(world, &wall, NULL);
+    if (status == CAIRN_OK)
+        status = cairn_inlet_create(world, &inlet);
+    if (status != CAIRN_OK)
+        bench_fail("the pour", status);
+    *o = cairn_step_options_default();
+    o->time_step = h;
+    o->scheme = "convex";
+    o->solver = "ngs";
+    o->threads = 1;
+    return world;
+}
+
+/* How unevenly the ranks compute a pour, in 400 steps after parts have first moved between them. */
+void bench_mpi_pour(const char *folder, int spheres, int parts)
+{
+    enum { MOST = 2000, STEPS = 400 };
+    cairn_link link = open_link();
+    cairn_step_options options;
+    cairn_world *world = pour(spheres, &options);
+    row r = { .ranks = link.members, .parts = parts };
+    int before = 0;
+    if (link.members < 2)
+        bench_fail("mpi-pour: two ranks or more are needed", CAIRN_BAD_INPUT);
+    options.parts = parts;
+    check(&link, "joining", cairn_world_join(world, &link));
+    while (before < MOST && !world->exchange.pace.bound) {
+        step(world, &options, &link);
+        before++;
+    }
+    measure_steps(world, &options, STEPS, &link, &r);
+    r.spheres = (double)(cairn_world_body_count(world) - 2);
+    if (link.member == 0) {
+        FILE *csv = open_table(folder, "mpi_pour.csv", "ranks,parts,spheres,before,imbalance");
+        fprintf(csv, "%d,%d,%.0f,%d,%.6g\n", r.ranks, r.parts, r.spheres, before, r.imbalance);
+        fclose(csv);
+        printf("pour: %d ranks, %d parts, %.0f spheres at the end; parts %s after %d steps; then "
+               "imbalance %.1f %%\n",
+               r.ranks, r.parts, r.spheres, world->exchange.pace.bound ? "moved" : "never moved",
+               before, 100 * r.imbalance);
+    }
     cairn_world_destroy(world);
     cairn_mpi_close(&link);
 }

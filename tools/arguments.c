@@ -248,10 +248,10 @@ static void note_overlap(const cairn_scene *scene)
             100 * scene->overlap, scene->step.overlaps);
 }
 
-int cairn_arguments_scene(const cairn_arguments *arguments, cairn_scene **out)
+int cairn_arguments_scene(const cairn_arguments *arguments, cairn_link *link, cairn_scene **out)
 {
     cairn_error error = { 0 };
-    cairn_status status = cairn_scene_load(arguments->operand, arguments->overrides,
+    cairn_status status = cairn_ranks_load(link, arguments->operand, arguments->overrides,
                                            arguments->override_count, out, &error);
     if (status == CAIRN_OK) {
         note_overlap(*out);

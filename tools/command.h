@@ -128,8 +128,14 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv,
 /* The command called `name`; NULL after a message with the nearest name. */
 const cairn_command *cairn_command_find(const char *name);
 
-/* Load the operand as a scene; EXIT_DONE, or an exit code after a message. */
-int cairn_arguments_scene(const cairn_arguments *arguments, cairn_scene **out);
+/* A command that rank 0 of MPI carries out while the other ranks serve it; `link` NULL: there are
+ * none. */
+typedef int cairn_ranks_fn(const cairn_arguments *arguments, cairn_link *link);
+int cairn_with_ranks(const cairn_arguments *arguments, cairn_ranks_fn *work);
+
+/* Load the operand as a scene that all ranks of a link will run; EXIT_DONE, or an exit code after a
+ * message. */
+int cairn_arguments_scene(const cairn_arguments *arguments, cairn_link *link, cairn_scene **out);
 
 /* Create the folder and its missing parents, before work begins whose results would otherwise be
  * lost. EXIT_DONE, or EXIT_FAILED after a message of the command. */

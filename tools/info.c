@@ -125,6 +125,10 @@ void cairn_scene_describe(const cairn_scene *scene)
     cairn_line_print("title", "%s", scene->title);
     cairn_line_print("dimension", "%d", dimension);
     print_counts(&t, cairn_world_inlet_pending(scene->world));
+    int64_t elsewhere = cairn_world_body_count(scene->world) - t.all;
+    if (elsewhere > 0) /* of generators; they are not counted by shape */
+        cairn_line_print("made by the ranks", "%lld, %lld in each", (long long)elsewhere,
+                         (long long)(elsewhere / cairn_ranks_count(scene->link)));
     print_joints(scene->world);
     print_extent(&t, dimension);
     print_materials(scene);
@@ -156,10 +160,10 @@ void cairn_spans_text(const cairn_run_spans *spans, int most, char *text, size_t
 
 /* ---- cairn check ----------------------------------------------------------------------------- */
 
-static int check(const cairn_arguments *arguments)
+static int check_first(const cairn_arguments *arguments, cairn_link *link)
 {
     cairn_scene *scene = NULL;
-    int code = cairn_arguments_scene(arguments, &scene);
+    int code = cairn_arguments_scene(arguments, link, &scene);
     if (code != EXIT_DONE)
         return code;
     if (!arguments->quiet) {
@@ -168,6 +172,12 @@ static int check(const cairn_arguments *arguments)
     }
     cairn_scene_destroy(scene);
     return EXIT_DONE;
+}
+
+/* With several ranks each makes a share of the bodies, as in a run. */
+static int check(const cairn_arguments *arguments)
+{
+    return cairn_with_ranks(arguments, check_first);
 }
 
 static const cairn_flag *const check_flags[] = { &cairn_flag_set, &cairn_flag_quiet, NULL };
@@ -255,7 +265,7 @@ static int run_info(const char *path)
 static int scene_info(const cairn_arguments *arguments)
 {
     cairn_scene *scene = NULL;
-    int code = cairn_arguments_scene(arguments, &scene);
+    int code = cairn_arguments_scene(arguments, NULL, &scene);
     if (code != EXIT_DONE)
         return code;
     printf("%s: a scene\n", arguments->operand);

@@ -81,9 +81,6 @@ static int check_folder(const char *folder, bool force)
 
 /* ---- several processes ----------------------------------------------------------------------- */
 
-/* A command that rank 0 carries out, with the other ranks; `link` NULL: there are none. */
-typedef int ranks_fn(const cairn_arguments *arguments, cairn_link *link);
-
 /* A rank other than 0. Signals end the run in rank 0. Most failures are known there as well, and
  * are printed there, with its exit code. */
 static int serve(cairn_link *link)
@@ -97,7 +94,7 @@ static int serve(cairn_link *link)
     return EXIT_FAILED;
 }
 
-static int run_with_ranks(const cairn_arguments *arguments, ranks_fn *work)
+int cairn_with_ranks(const cairn_arguments *arguments, cairn_ranks_fn *work)
 {
     cairn_link *link;
     cairn_error error = { 0 };
@@ -165,11 +162,9 @@ static int run_first(const cairn_arguments *arguments, cairn_link *link)
         return EXIT_USAGE;
     }
     cairn_interrupt_watch();
-    int code = cairn_arguments_scene(arguments, &scene);
+    int code = cairn_arguments_scene(arguments, link, &scene);
     if (code == EXIT_DONE)
         code = check_folder(out, arguments->force);
-    if (code == EXIT_DONE)
-        scene->link = link;
     if (code == EXIT_DONE)
         code = arguments->view ? run_in_view(scene, out, arguments)
                                : run_scene(scene, out, arguments->quiet);
@@ -179,7 +174,7 @@ static int run_first(const cairn_arguments *arguments, cairn_link *link)
 
 static int run(const cairn_arguments *arguments)
 {
-    return run_with_ranks(arguments, run_first);
+    return cairn_with_ranks(arguments, run_first);
 }
 
 static const cairn_flag *const run_flags[] = {
@@ -225,7 +220,7 @@ static int resume_first(const cairn_arguments *arguments, cairn_link *link)
 
 static int resume(const cairn_arguments *arguments)
 {
-    return run_with_ranks(arguments, resume_first);
+    return cairn_with_ranks(arguments, resume_first);
 }
 
 static const cairn_flag *const resume_flags[] = { &cairn_flag_quiet, &cairn_flag_threads, NULL };

@@ -108,6 +108,16 @@ typedef bool cairn_progress_fn(const cairn_progress *progress, void *context);
  *  progress there. */
 CAIRN_API cairn_status cairn_run_folder_check(const char *folder, cairn_error *error);
 
+/** Rank 0: cairn_scene_load for a scene that all ranks will run, with scene->link set. If it can,
+ *  each rank reads the files that the scene names and makes a share of its bodies, so that no rank
+ *  ever has all of them: scene->world is then without the bodies of generators. A scene with
+ *  `start`, one that fills bodies in between those of other generators, and one whose files are not
+ *  seen by all ranks is made by rank 0 alone. The others are in cairn_ranks_serve. `link` may be
+ *  NULL. */
+CAIRN_API cairn_status cairn_ranks_load(cairn_link *link, const char *path,
+                                        const char *const *overrides, int override_count,
+                                        cairn_scene **out, cairn_error *error);
+
 /** A rank other than 0: compute a part of the run of rank 0 until it ends. Fails, with the reason
  *  in `error` (may be NULL), if something went wrong in this rank. */
 CAIRN_API cairn_status cairn_ranks_serve(cairn_link *link, cairn_error *error);

@@ -110,6 +110,7 @@ typedef struct cairn_scene {
     double overlap;   /* deepest overlap at the start, as a share of the smaller radius          */
     const char *text; /* the file as read, with overrides listed as comments at the end         */
     cairn_link *link; /* the processes that run it together; NULL: this one. Not owned           */
+    struct cairn_scene_shared *shared; /* private: what this process has of a world in shares     */
     void *owner;      /* private                                                                */
 } cairn_scene;
 

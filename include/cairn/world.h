@@ -312,12 +312,33 @@ CAIRN_API cairn_status cairn_world_load(const void *data, size_t bytes, cairn_wo
 
 /* ---- worlds that several processes compute together ---------------------------------------- */
 
-/** From now on this world, of which every process of the link has a whole copy, is computed by all
- *  of them together, and this process has some of its bodies. All bodies and materials must be
- *  there. Steps, cairn_world_hash, cairn_world_speed2 and cairn_world_gather must then be called by
- *  all processes at the same point; all fail if one fails. Views show the bodies that this process
- *  has. The link must outlive the world. */
+/** From now on this process makes only a share of this world: of the dynamic bodies that are
+ *  created those with numbers [begin, end), counted from 0 in the order of creation. Those that are
+ *  there already, and all fixed and driven ones, are kept by all processes. Of the others only
+ *  shapes and loads are kept, so all processes must create the same bodies in the same order;
+ *  cairn_body_row is then -1 for some. The world can be joined once all bodies are created, if
+ *  process k of n has bodies [k N/n, (k + 1) N/n) of N, rounded down. CAIRN_UNSUPPORTED: it is
+ *  joined, or a share already. */
+CAIRN_API cairn_status cairn_world_share(cairn_world *world, int64_t begin, int64_t end);
+/** Bodies of the whole world, wherever they are. */
+CAIRN_API int64_t cairn_world_body_count(const cairn_world *world);
+
+/** From now on this world, of which every process of the link has a whole copy or its share, is
+ *  computed by all of them together, and this process has some of its bodies. All bodies and
+ *  materials must be there. Steps, cairn_world_hash, cairn_world_speed2, cairn_world_energy,
+ *  cairn_world_overlap and cairn_world_gather must then be called by all processes at the same
+ *  point; all fail if one fails. Views show the bodies that this process has. The link must outlive
+ *  the world. */
 CAIRN_API cairn_status cairn_world_join(cairn_world *world, cairn_link *link);
+
+/** What this process has of a joined world. */
+typedef struct cairn_world_part {
+    int begin, end;       /* rows of the dynamic bodies that it computes                         */
+    const int64_t *order; /* of each row: the row in the whole world; NULL: it is not joined      */
+} cairn_world_part;
+
+/** The bodies that this process computes; those of a world that is not joined are all. */
+CAIRN_API cairn_world_part cairn_world_own(const cairn_world *world);
 
 /** Collect the state of a joined world. In process 0 `whole`, a world that was made from the same
  *  state as `world`, is then as if it had made all steps itself, also its cairn_world_step_inputs;

@@ -21,7 +21,7 @@
 
 enum tag { LAST, MORE, LEFT };
 
-enum { SPINS = 200, PIECE = 1 << 30 };
+enum { SPINS = 200, PIECE = 1 << 30, LARGE = 1 << 22 }; /* bytes */
 
 /* A message on its way. */
 typedef struct parcel {
@@ -69,9 +69,28 @@ static cairn_status find_free(ranks *r, parcel **out)
     return CAIRN_OK;
 }
 
+/* Large buffers, as for the bodies that move at the start, are not kept for later messages. */
+static cairn_status free_large(ranks *r)
+{
+    for (size_t i = 0; i < r->outs; i++) {
+        parcel *p = &r->out[i];
+        int done = 0;
+        if (p->capacity <= LARGE)
+            continue;
+        TRY(outcome(MPI_Test(&p->request, &done, MPI_STATUS_IGNORE)));
+        if (done) {
+            cairn_memory_free(p->bytes);
+            p->bytes = NULL;
+            p->capacity = 0;
+        }
+    }
+    return CAIRN_OK;
+}
+
 static cairn_status post(ranks *r, int to, const void *bytes, size_t count, enum tag tag)
 {
     parcel *p;
+    TRY(free_large(r));
     TRY(find_free(r, &p));
     TRY(cairn_memory_extend((void **)&p->bytes, &p->capacity, count + 1, 1));
     if (count > 0)

@@ -21,7 +21,7 @@ void cairn_run_roll_destroy(cairn_run_roll *roll)
 
 /* The row of a body; -1: it has none yet. As long as no body was removed, the row equals the uid;
  * otherwise it is found by bisection. */
-static int32_t find(const cairn_run_roll *roll, uint64_t uid)
+int32_t cairn_run_roll_find(const cairn_run_roll *roll, uint64_t uid)
 {
     if (uid < (uint64_t)roll->count && roll->uids[uid] == uid)
         return (int32_t)uid;
@@ -122,26 +122,40 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->shape_q[row] = f->world.pose[i].q;
 }
 
-/* List the bodies by increasing row of the run: a counting sort through an array over all rows,
- * since rows of bodies that no longer exist are empty. */
+/* The row in /bodies of each body, and the range of these rows. */
+static cairn_status find_rows(cairn_run_frame *f, const cairn_run_roll *roll, int32_t *low,
+                              int32_t *high)
+{
+    *low = roll->count;
+    *high = 0;
+    for (int i = 0; i < f->world.count; i++) {
+        int32_t row = f->row_of[i] = cairn_run_roll_find(roll, f->world.uid[i]);
+        if (row < 0) /* a checkpoint whose roll does not belong to its world */
+            return CAIRN_BAD_INPUT;
+        *low = row < *low ? row : *low;
+        *high = row < *high ? *high : row + 1;
+    }
+    return CAIRN_OK;
+}
+
+/* List the bodies by increasing row of the run: a counting sort through an array over the range of
+ * rows, since rows of bodies that no longer exist are empty. */
 static cairn_status list_bodies(cairn_run_frame *f, const cairn_run_roll *roll, cairn_arena *arena)
 {
-    int32_t *slots = cairn_arena_take(arena, (size_t)roll->count, sizeof *slots);
+    int32_t low, high;
     size_t rows = 0;
+    TRY(find_rows(f, roll, &low, &high));
+    int32_t *slots = cairn_arena_take(arena, high > low ? (size_t)(high - low) : 0, sizeof *slots);
     if (!slots)
         return CAIRN_NO_MEMORY;
-    for (int32_t row = 0; row < roll->count; row++)
-        slots[row] = -1;
-    for (int i = 0; i < f->world.count; i++) {
-        f->row_of[i] = find(roll, f->world.uid[i]);
-        if (f->row_of[i] < 0) /* a checkpoint whose roll does not belong to its world */
-            return CAIRN_BAD_INPUT;
-        slots[f->row_of[i]] = i;
-    }
-    for (int32_t row = 0; row < roll->count; row++)
-        if (slots[row] >= 0) {
+    for (int32_t row = low; row < high; row++)
+        slots[row - low] = -1;
+    for (int i = 0; i < f->world.count; i++)
+        slots[f->row_of[i] - low] = i;
+    for (int32_t row = low; row < high; row++)
+        if (slots[row - low] >= 0) {
             f->index[rows] = row;
-            f->slot[rows++] = slots[row];
+            f->slot[rows++] = slots[row - low];
         }
     return CAIRN_OK;
 }
@@ -224,7 +238,7 @@ cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world
     int32_t *slots = cairn_memory_zeroed(count, sizeof *slots);
     cairn_status status = slots || count == 0 ? CAIRN_OK : CAIRN_NO_MEMORY;
     for (int i = 0; slots && i < all.count; i++) {
-        int32_t row = find(roll, all.uid[i]);
+        int32_t row = cairn_run_roll_find(roll, all.uid[i]);
         if (row >= 0)
             slots[row] = i + 1;
     }
@@ -237,17 +251,11 @@ cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world
     return status;
 }
 
-/* Order matters: rows are assigned before bodies are listed, bodies are listed before columns are
- * packed, and joints come last because they refer to rows of bodies. */
-cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
-                                  cairn_arena *arena, cairn_run_frame *out)
+/* Order matters: rows are assigned before bodies are listed, and bodies are listed before columns
+ * are packed. */
+cairn_status cairn_run_frame_fill(cairn_run_roll *roll, cairn_arena *arena, cairn_run_frame *out)
 {
     cairn_arena_reset(arena);
-    *out = (cairn_run_frame){ .time = cairn_world_time(world),
-                              .dimension = cairn_world_dimension(world),
-                              .world = cairn_world_bodies(world),
-                              .touch = cairn_world_contacts(world),
-                              .shelf = &roll->shelf };
     out->contacts = (size_t)out->touch.count;
     out->bodies = (size_t)out->world.count;
     TRY(enrol(roll, &out->world, &out->fresh));
@@ -259,6 +267,19 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
     TRY(pack(out, CAIRN_GOES_ONCE, out->fresh_slot, out->fresh, arena, &out->facts));
     for (size_t k = 0; k < 2 * out->contacts; k++)
         out->pair[k] = cairn_run_row_of(out, out->touch.body[k]);
+    return CAIRN_OK;
+}
+
+/* Joints come last because they refer to rows of bodies. */
+cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
+                                  cairn_arena *arena, cairn_run_frame *out)
+{
+    *out = (cairn_run_frame){ .time = cairn_world_time(world),
+                              .dimension = cairn_world_dimension(world),
+                              .world = cairn_world_bodies(world),
+                              .touch = cairn_world_contacts(world),
+                              .shelf = &roll->shelf };
+    TRY(cairn_run_frame_fill(roll, arena, out));
     return cairn_run_joints_take(world, roll, arena, out);
 }
 

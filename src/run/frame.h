@@ -162,6 +162,13 @@ cairn_run_look cairn_run_look_of(const cairn_run_frame *frame, int32_t slot);
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
                                   cairn_arena *arena, cairn_run_frame *out);
 
+/* The same for a part of the bodies, without joints: `out` has its time, dimension, shelf, and the
+ * rows of these bodies and contacts as `world` and `touch`. Bodies without a row in the roll must
+ * have larger uids than all that have one. */
+cairn_status cairn_run_frame_fill(cairn_run_roll *roll, cairn_arena *arena, cairn_run_frame *out);
+/* The row of a body in /bodies; -1: it has none yet. */
+int32_t cairn_run_roll_find(const cairn_run_roll *roll, uint64_t uid);
+
 /* Add the inputs of the last step: biases, loads, poses of driven bodies, and the other arrays
  * above. Call it right after the step, before the arena is reset. Fails with CAIRN_NO_MEMORY. */
 cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena,

@@ -159,6 +159,12 @@ static cairn_status flush_in_time(cairn_run_output *o, cairn_error *error)
     return CAIRN_OK;
 }
 
+cairn_status cairn_run_output_frame_end(cairn_run_output *o, cairn_error *error)
+{
+    o->frames++;
+    return flush_in_time(o, error);
+}
+
 cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_error *error)
 {
     cairn_run_frame frame;
@@ -177,8 +183,7 @@ cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_err
         TRY(cairn_run_file_detail(o->file, &frame, error));
     if (o->scene->run.paraview)
         TRY(cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error));
-    o->frames++;
-    return flush_in_time(o, error);
+    return cairn_run_output_frame_end(o, error);
 }
 
 /* The picture shows the state at the end, which need not be a stored frame. */

@@ -61,6 +61,8 @@ cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step, doubl
                                    const cairn_step_report *report, cairn_error *error);
 /* Store the current state of the world as a frame, the state after `step` steps. */
 cairn_status cairn_run_output_frame(cairn_run_output *output, int64_t step, cairn_error *error);
+/* After a frame that was stored in pieces (run_file.h): count it, and flush in time. */
+cairn_status cairn_run_output_frame_end(cairn_run_output *output, cairn_error *error);
 /* Complete all files and give them their final names, run.h5 last. */
 cairn_status cairn_run_output_commit(cairn_run_output *output, const cairn_run_summary *summary,
                                      const cairn_run_ending *ending, cairn_error *error);

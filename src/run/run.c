@@ -82,8 +82,13 @@ static cairn_status store_frame(run *r)
     double now = cairn_clock_seconds();
     if (r->stored == r->summary.steps)
         return CAIRN_OK;
-    TRY(look(r));
-    TRY(written(r, now, cairn_run_output_frame(&r->output, r->summary.steps, &r->error)));
+    if (r->team.spread) {
+        TRY(written(r, now,
+                    cairn_team_frame(&r->team, &r->output, r->summary.steps, &r->error)));
+    } else {
+        TRY(look(r));
+        TRY(written(r, now, cairn_run_output_frame(&r->output, r->summary.steps, &r->error)));
+    }
     r->stored = r->summary.steps;
     r->summary.frames = r->output.frames;
     return CAIRN_OK;
@@ -123,6 +128,8 @@ static cairn_status store_checkpoint(run *r)
     if (!r->output.folder)
         return CAIRN_OK;
     TRY(look(r));
+    if (r->team.spread && !r->places)
+        TRY(cairn_team_places(&r->team, &r->places, &r->place_count));
     cairn_run_marks marks = { .summary = r->summary,
                               .start = r->start,
                               .next_frame = r->next_frame,
@@ -163,11 +170,6 @@ static cairn_status keep_up(run *r)
 static int64_t count_steps(const cairn_scene *scene)
 {
     return (int64_t)fmax(1, round(scene->run.duration / scene->step.time_step));
-}
-
-static int64_t count_bodies(const cairn_world *world)
-{
-    return cairn_world_bodies(world).count;
 }
 
 /* Joints that exist and are not broken. */
@@ -226,7 +228,7 @@ static bool caller_goes_on(run *r, const cairn_step_report *report)
     if (!r->progress)
         return true;
     cairn_progress progress = { r->summary.steps, r->summary.time, r->scene->run.duration,
-                                count_bodies(r->scene->world) + r->team.entered, report };
+                                cairn_world_body_count(r->team.world), report };
     return r->progress(&progress, r->context);
 }
 
@@ -405,20 +407,36 @@ static void measure_lift(run *r)
     s->lift_height = gravity > 0 ? s->lift_speed * s->lift_speed / (2 * gravity) : 0;
 }
 
+/* What is measured of all bodies at the end. Ranks that have parts of them also store the last
+ * frame now, before they are dismissed. */
+static cairn_status measure_end(run *r)
+{
+    cairn_status status = CAIRN_OK;
+    if (r->team.spread) {
+        if (!r->write_failed)
+            status = cairn_team_measure(&r->team, &r->summary);
+        r->write_failed |= status != CAIRN_OK;
+        return r->write_failed ? status : store_frame(r);
+    }
+    if (!r->write_failed)
+        status = look(r);
+    r->summary.bodies = cairn_world_body_count(r->scene->world);
+    r->summary.hash = cairn_world_hash(r->scene->world);
+    measure_displacement(r);
+    return status;
+}
+
 /* Compute the totals, store the last frame, complete the files. `status` is how the run itself
  * ended. After a failure of the run, the files are completed as well, so that all steps before it
  * can be read; after a failure of writing they are left as they are. The first failure is the one
  * that is returned. The checkpoint goes only after run.h5 has its name. */
 static cairn_status finish(run *r, cairn_status status)
 {
-    cairn_status seen = r->write_failed ? CAIRN_OK : look(r);
+    cairn_status seen = measure_end(r);
+    cairn_status measured = measure_packing(r), last = CAIRN_OK;
     status = status != CAIRN_OK ? status : seen;
     r->summary.ranks = cairn_team_dismiss(&r->team, r->scene);
-    cairn_status measured = measure_packing(r), last = CAIRN_OK;
-    r->summary.bodies = count_bodies(r->scene->world);
     r->summary.joints = count_joints(r->scene->world);
-    r->summary.hash = cairn_world_hash(r->scene->world);
-    measure_displacement(r);
     cairn_run_summary_finish(&r->summary);
     measure_lift(r);
     if (!r->write_failed)
@@ -464,8 +482,16 @@ static cairn_status run_scene(run *r, const char *folder)
     TRY(check(r->scene, &r->error));
     TRY(cairn_team_begin(&r->team, r->scene, &r->error));
     r->summary = cairn_run_summary_start(r->scene->world);
+    if (r->scene->shared) { /* the world of the scene has not got all bodies yet */
+        cairn_run_summary *s = &r->summary;
+        s->energy.kinetic = r->scene->shared->kinetic;
+        s->energy.potential = r->scene->shared->potential;
+        s->initial_energy = s->energy.kinetic + s->energy.potential + s->energy.elastic;
+    }
     r->start = r->summary.time;
-    TRY(remember_places(r));
+    if (!r->team.spread)
+        TRY(look(r));
+    TRY(r->team.spread ? cairn_team_remember(&r->team) : remember_places(r));
     cairn_status status = begin(r, folder);
     if (status == CAIRN_OK)
         status = advance(r);

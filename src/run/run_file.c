@@ -612,11 +612,12 @@ static cairn_status write_names(const cairn_run_file *f, const cairn_run_frame *
     return status;
 }
 
-/* Once, with the first frame: it has all bodies of the scene. */
+/* Once, with the first rows of the first frame: they have all bodies of the scene with names. */
 static cairn_status write_first_names(const cairn_run_file *f, const cairn_run_frame *frame,
                                       cairn_error *error)
 {
-    if (f->frame_time.rows > 0 || !f->scene->body_names || frame->fresh == 0)
+    if (f->frame_time.rows > 0 || cairn_run_table_rows(&f->bodies) > 0 || !f->scene->body_names ||
+        frame->fresh == 0)
         return CAIRN_OK;
     const char **names = cairn_memory_zeroed(frame->fresh, sizeof *names);
     int32_t *rows = cairn_memory_zeroed(frame->fresh, sizeof *rows);
@@ -628,18 +629,30 @@ static cairn_status write_first_names(const cairn_run_file *f, const cairn_run_f
     return status;
 }
 
-/* Offsets and time are appended last: a frame counts only when all of it is in the file. */
-static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame, cairn_error *error)
+static cairn_status write_bodies(cairn_run_file *f, const cairn_run_frame *frame,
+                                 cairn_error *error)
 {
     TRY(write_first_names(f, frame, error));
     TRY(cairn_run_geometry_append(f->file, frame->shelf, &f->geometry, error));
     TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
-    TRY(cairn_run_table_append(&f->states, frame, frame->bodies, error));
+    return cairn_run_table_append(&f->states, frame, frame->bodies, error);
+}
+
+static cairn_status write_contacts(cairn_run_file *f, const cairn_run_frame *frame,
+                                   cairn_error *error)
+{
+    return f->scene->run.contacts
+               ? cairn_run_table_append(&f->contacts, frame, frame->contacts, error)
+               : CAIRN_OK;
+}
+
+/* Offsets and time are appended last: a frame counts only when all of it is in the file. */
+static cairn_status write_end(cairn_run_file *f, const cairn_run_frame *frame, cairn_error *error)
+{
     TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
     TRY(cairn_run_table_append(&f->joint_states, frame, frame->joint.count, error));
     TRY(cairn_run_statistics_frame(&f->statistics, frame->step, error));
     if (f->scene->run.contacts) {
-        TRY(cairn_run_table_append(&f->contacts, frame, frame->contacts, error));
         int64_t contacts = cairn_run_table_rows(&f->contacts);
         TRY(cairn_hdf5_column_append(&f->contact_offset, 1, &contacts, error));
     }
@@ -651,17 +664,49 @@ static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame,
     return cairn_hdf5_column_append(&f->frame_time, 1, &frame->time, error);
 }
 
+static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame, cairn_error *error)
+{
+    TRY(end_flush(f, true, error));
+    TRY(write_bodies(f, frame, error));
+    TRY(write_contacts(f, frame, error));
+    return write_end(f, frame, error);
+}
+
+/* Write something of a frame, and the chunks that are compressed by now. */
+static cairn_status append(cairn_run_file *f, const cairn_run_frame *frame, cairn_error *error,
+                           cairn_status (*write)(cairn_run_file *f, const cairn_run_frame *frame,
+                                                 cairn_error *error))
+{
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = write(f, frame, error);
+    if (status == CAIRN_OK)
+        status = cairn_hdf5_writer_collect(&f->writer, false, error);
+    cairn_hdf5_quiet_end(quiet);
+    return settle(f, status, error);
+}
+
 cairn_status cairn_run_file_frame(cairn_run_file *f, const cairn_run_frame *frame,
                                   cairn_error *error)
 {
-    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = end_flush(f, true, error);
-    if (status == CAIRN_OK)
-        status = write_frame(f, frame, error);
-    if (status == CAIRN_OK)
-        status = cairn_hdf5_writer_collect(&f->writer, false, error); /* chunks that are ready */
-    cairn_hdf5_quiet_end(quiet);
-    return settle(f, status, error);
+    return append(f, frame, error, write_frame);
+}
+
+cairn_status cairn_run_file_bodies(cairn_run_file *f, const cairn_run_frame *frame,
+                                   cairn_error *error)
+{
+    return append(f, frame, error, write_bodies);
+}
+
+cairn_status cairn_run_file_contacts(cairn_run_file *f, const cairn_run_frame *frame,
+                                     cairn_error *error)
+{
+    return append(f, frame, error, write_contacts);
+}
+
+cairn_status cairn_run_file_end_frame(cairn_run_file *f, const cairn_run_frame *frame,
+                                      cairn_error *error)
+{
+    return append(f, frame, error, write_end);
 }
 
 /* Bodies and joints that no earlier frame had are written first, because the rows of the
@@ -730,6 +775,17 @@ cairn_status cairn_run_file_flush(cairn_run_file *f, cairn_error *error)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
+/* Where the time of several ranks went. A part of the run that one process computed has none. */
+static cairn_status write_ranks(hid_t root, const cairn_run_ranks *r, cairn_error *error)
+{
+    const double numbers[] = { (double)r->members, r->compute,          r->waiting,      r->sending,
+                               r->most_compute,    (double)r->messages, (double)r->bytes };
+    const cairn_hdf5_values all = { CAIRN_HDF5_REAL, CAIRN_COUNT(numbers), numbers };
+    if (H5Aexists(root, "ranks") > 0)
+        H5Adelete(root, "ranks");
+    return r->members < 2 ? CAIRN_OK : cairn_hdf5_attribute(root, "ranks", all, error);
+}
+
 /* `ending` last: a file that says "complete" has all other totals. */
 static cairn_status write_totals(hid_t root, const cairn_run_summary *s,
                                  const cairn_run_ending *ending, cairn_error *error)
@@ -738,6 +794,7 @@ static cairn_status write_totals(hid_t root, const cairn_run_summary *s,
     TRY(cairn_hdf5_attribute(root, "hash", hash, error));
     TRY(cairn_hdf5_real(root, "wall_seconds", s->wall_seconds, error));
     TRY(cairn_hdf5_real(root, "initial_energy", s->initial_energy, error));
+    TRY(write_ranks(root, &s->ranks, error));
     if (s->has_packing)
         TRY(cairn_hdf5_real(root, "packing_fraction", s->packing.fraction, error));
     TRY(cairn_hdf5_text(root, "message", ending->message, error));

@@ -66,6 +66,14 @@ cairn_status cairn_run_file_step(cairn_run_file *file, int64_t step, double time
 /* Append a frame. Waits for a flush that is in progress. */
 cairn_status cairn_run_file_frame(cairn_run_file *file, const cairn_run_frame *frame,
                                   cairn_error *error);
+/* A frame in pieces: some of its bodies by increasing rows, then some of its contacts in their
+ * order, then the end, which makes it count. A flush must have been ended before. */
+cairn_status cairn_run_file_bodies(cairn_run_file *file, const cairn_run_frame *frame,
+                                   cairn_error *error);
+cairn_status cairn_run_file_contacts(cairn_run_file *file, const cairn_run_frame *frame,
+                                     cairn_error *error);
+cairn_status cairn_run_file_end_frame(cairn_run_file *file, const cairn_run_frame *frame,
+                                      cairn_error *error);
 /* Whether the scene requests `certificate: full`. If and only if it does, call
  * cairn_run_file_detail after the first frame (step 0) and after every step, with the arrays that
  * cairn_run_frame_detail filled. */

@@ -5,12 +5,15 @@
 #include <unistd.h>
 
 #include "base/common.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "cairn/joint.h"
 #include "mpi/mpi.h"
+#include "scene/stages.h"
 
-/* What rank 0 tells the others to do. */
-typedef enum order { STEP, GATHER, END } order;
+/* How a world comes to the other ranks: the first word of their first message. */
+typedef enum delivery { WHOLE, IN_SHARES } delivery;
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
@@ -19,10 +22,14 @@ typedef enum order { STEP, GATHER, END } order;
  * not. */
 enum { SMALL = 512, LEAST = 8, FULL = 8192 };
 
+static int64_t count_dynamic(const cairn_world *world)
+{
+    return cairn_world_body_count(world) - cairn_world_bodies(world).held;
+}
+
 static int64_t default_parts(const cairn_world *world)
 {
-    const cairn_bodies b = cairn_world_bodies(world);
-    int64_t bodies = b.count - b.held + cairn_world_inlet_pending(world), parts = LEAST;
+    int64_t bodies = count_dynamic(world) + cairn_world_inlet_pending(world), parts = LEAST;
     while (parts < CAIRN_MOST_PARTS && parts * FULL < bodies)
         parts *= 2;
     return bodies < SMALL ? 1 : parts;
@@ -39,16 +46,35 @@ static int64_t count_threads(const cairn_link *ranks)
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-/* Become one of `members` that have parts, with a copy of the scene. */
-static cairn_status join(cairn_team *t, int members)
+/* The ranks that have parts. */
+static cairn_link link_of(const cairn_link *ranks, int members)
+{
+    cairn_link link = *ranks;
+    link.members = members;
+    link.traffic = (cairn_traffic){ 0 };
+    return link;
+}
+
+static void choose_threads(cairn_team *t)
 {
     if (t->copy->step.threads == 0)
         t->copy->step.threads = count_threads(t->ranks);
-    t->link = *t->ranks;
-    t->link.members = members;
-    t->link.traffic = (cairn_traffic){ 0 };
     t->world = t->copy->world;
-    return cairn_world_join(t->world, &t->link);
+}
+
+/* Become one of `members` that have parts, with a copy of the scene. */
+static cairn_status join(cairn_team *t, int members)
+{
+    t->own = link_of(t->ranks, members);
+    t->link = &t->own;
+    choose_threads(t);
+    return cairn_world_join(t->world, t->link);
+}
+
+static void send_to_others(cairn_link *ranks, int members, const cairn_writer *w)
+{
+    for (int k = 1; k < members; k++)
+        cairn_link_send(ranks, k, w->data, w->size);
 }
 
 /* The number of members, then the scene. */
@@ -56,14 +82,16 @@ static cairn_status hand_out(cairn_team *t, const cairn_scene *scene, int member
                              cairn_error *error)
 {
     cairn_writer w = { 0 };
+    cairn_write_whole(&w, WHOLE);
     cairn_write_whole(&w, members);
+    size_t head = w.size;
     cairn_status status = cairn_scene_pack(scene, &w);
-    for (int k = 1; k < members && status == CAIRN_OK; k++) {
-        cairn_link_send(t->ranks, k, w.data, w.size);
+    if (status == CAIRN_OK) {
+        send_to_others(t->ranks, members, &w);
         status = t->ranks->status;
     }
     if (status == CAIRN_OK)
-        status = cairn_scene_unpack(w.data + 8, w.size - 8, &t->copy, error);
+        status = cairn_scene_unpack(w.data + head, w.size - head, &t->copy, error);
     cairn_writer_destroy(&w);
     return status;
 }
@@ -79,15 +107,37 @@ static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_e
     return cairn_world_step_check(t->world, &t->copy->step, error);
 }
 
+/* What a run writes or measures besides run.h5 is made from a whole world. */
+static bool needs_whole(const cairn_scene *scene)
+{
+    const cairn_run_options *run = &scene->run;
+    return run->paraview || run->picture || run->packing || run->state ||
+           run->statistics.count > 0 || strcmp(run->certificate, "full") == 0 ||
+           cairn_world_joint_count(scene->world) > 0;
+}
+
+static int count_members(const cairn_link *ranks, int64_t parts)
+{
+    return parts < ranks->members ? (int)parts : ranks->members;
+}
+
 cairn_status cairn_team_begin(cairn_team *t, cairn_scene *scene, cairn_error *error)
 {
-    *t = (cairn_team){ .ranks = scene->link, .world = scene->world };
+    *t = (cairn_team){ .ranks = scene->link, .link = &t->own, .world = scene->world };
     if (!t->ranks)
         return CAIRN_OK;
+    if (scene->shared) {
+        t->copy = scene->shared->scene; /* from now on the team's, the link still the scene's */
+        scene->shared->scene = NULL;
+        t->link = &scene->shared->link;
+        t->stale = true;
+        t->spread = !needs_whole(scene);
+        choose_threads(t);
+        return check(t, scene, error);
+    }
     if (scene->step.parts == 0)
         scene->step.parts = default_parts(scene->world);
-    int ranks = t->ranks->members;
-    int members = scene->step.parts < ranks ? (int)scene->step.parts : ranks;
+    int members = count_members(t->ranks, scene->step.parts);
     if (members < 2)
         return CAIRN_OK;
     TRY(hand_out(t, scene, members, error));
@@ -97,10 +147,15 @@ cairn_status cairn_team_begin(cairn_team *t, cairn_scene *scene, cairn_error *er
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-static void tell(cairn_team *t, order what)
+void cairn_team_tell(cairn_team *t, const cairn_order *order)
 {
-    for (int k = 1; t->copy && k < t->link.members; k++)
-        cairn_link_send(&t->link, k, &what, sizeof what);
+    for (int k = 1; t->copy && k < t->link->members; k++)
+        cairn_link_send(t->link, k, order, sizeof *order);
+}
+
+static void tell(cairn_team *t, cairn_order_kind what)
+{
+    cairn_team_tell(t, &(cairn_order){ .what = what });
 }
 
 static void add_traffic(cairn_traffic *sum, const cairn_traffic *now, const cairn_traffic *before)
@@ -115,23 +170,22 @@ static void add_traffic(cairn_traffic *sum, const cairn_traffic *now, const cair
 static cairn_status step(cairn_team *t, const cairn_scene *scene, cairn_step_report *report)
 {
     double start = cairn_clock_seconds();
-    cairn_traffic before = t->link.traffic;
+    cairn_traffic before = t->link->traffic;
     TRY(cairn_world_step(t->world, &scene->step, report));
     if (scene->run.rest_speed > 0)
         t->speed2 = cairn_world_speed2(t->world);
     t->spent.steps += cairn_clock_seconds() - start;
-    add_traffic(&t->spent.traffic, &t->link.traffic, &before);
+    add_traffic(&t->spent.traffic, &t->link->traffic, &before);
     return CAIRN_OK;
 }
 
 cairn_status cairn_team_step(cairn_team *t, const cairn_scene *scene, cairn_step_report *report)
 {
-    tell(t, STEP);
+    tell(t, CAIRN_ORDER_STEP);
     TRY(step(t, t->copy ? t->copy : scene, report));
     t->stale = t->copy != NULL;
     if (t->copy) /* what is written of every step */
         cairn_world_copy_varied(t->world, scene->world);
-    t->entered += t->copy ? report->entered : 0;
     return CAIRN_OK;
 }
 
@@ -139,10 +193,9 @@ cairn_status cairn_team_look(cairn_team *t, const cairn_scene *scene)
 {
     if (!t->stale)
         return CAIRN_OK;
-    tell(t, GATHER);
+    tell(t, CAIRN_ORDER_GATHER);
     TRY(cairn_world_gather(t->world, scene->world));
     t->stale = false;
-    t->entered = 0;
     return CAIRN_OK;
 }
 
@@ -167,13 +220,13 @@ cairn_run_ranks cairn_team_dismiss(cairn_team *t, const cairn_scene *scene)
     if (!t->ranks)
         return r;
     r.ranks = t->ranks->members;
-    r.members = t->copy ? t->link.members : 1;
+    r.members = t->copy ? t->link->members : 1;
     r.parts = scene->step.parts;
     add_spent(&r, &t->spent);
-    tell(t, END);
+    tell(t, CAIRN_ORDER_END);
     for (int k = 1; k < r.members; k++) {
         cairn_team_spent other;
-        cairn_link_receive_into(&t->link, k, &other, sizeof other);
+        cairn_link_receive_into(t->link, k, &other, sizeof other);
         add_spent(&r, &other);
     }
     r.compute /= (double)r.members;
@@ -185,45 +238,203 @@ cairn_run_ranks cairn_team_dismiss(cairn_team *t, const cairn_scene *scene)
 void cairn_team_destroy(cairn_team *t)
 {
     cairn_scene_destroy(t->copy);
+    cairn_window_destroy(&t->window);
     *t = (cairn_team){ 0 };
+}
+
+/* ---- worlds in shares ------------------------------------------------------------------------ */
+
+/* What each rank needs to make its share of a scene. */
+typedef struct plan {
+    cairn_scene_request asked;
+    int members;
+    int64_t parts, bodies;
+} plan;
+
+static void write_plan(cairn_writer *w, const plan *p)
+{
+    cairn_write_whole(w, IN_SHARES);
+    cairn_write_whole(w, p->members);
+    cairn_write_whole(w, p->parts);
+    cairn_write_whole(w, p->bodies);
+    cairn_write_text(w, p->asked.path);
+    cairn_write_text(w, p->asked.text);
+    cairn_scene_write_names(w, p->asked.overrides, p->asked.override_count);
+}
+
+static bool read_plan(cairn_reader *r, plan *p)
+{
+    p->parts = cairn_read_within(r, 2, INT64_MAX);
+    p->bodies = cairn_read_within(r, 0, INT32_MAX);
+    p->asked.path = cairn_read_text(r);
+    p->asked.text = cairn_read_text(r);
+    p->asked.overrides = cairn_scene_read_names(r, &p->asked.override_count);
+    p->asked.length = p->asked.text ? strlen(p->asked.text) : 0;
+    return !r->failed && p->asked.path && p->asked.text;
+}
+
+/* All members together. */
+static cairn_status make_share(const plan *p, cairn_link *link, cairn_scene_share *share,
+                               cairn_scene **out, cairn_error *error)
+{
+    *share = (cairn_scene_share){ .link = link, .bodies = p->bodies };
+    TRY(cairn_scene_load_share(&p->asked, share, out, error));
+    (*out)->step.parts = p->parts;
+    return CAIRN_OK;
+}
+
+/* Rank 0: tell the others, and make its own share. */
+static cairn_status lead_shares(cairn_link *ranks, const plan *p, cairn_scene_share *share,
+                                cairn_scene *scene, cairn_error *error)
+{
+    cairn_writer w = { 0 };
+    cairn_scene_shared *own = cairn_memory_zeroed(1, sizeof *own);
+    write_plan(&w, p);
+    scene->shared = own;
+    cairn_status status = own && !w.failed ? CAIRN_OK : CAIRN_NO_MEMORY;
+    if (status == CAIRN_OK) {
+        send_to_others(ranks, p->members, &w);
+        own->link = link_of(ranks, p->members);
+        status = make_share(p, &own->link, share, &own->scene, error);
+    }
+    cairn_writer_destroy(&w);
+    TRY(status);
+    own->kinetic = share->kinetic;
+    own->potential = share->potential;
+    scene->overlap = own->scene->overlap;
+    return CAIRN_OK;
+}
+
+/* Files that another rank does not see are no reason to fail: rank 0 then makes the whole world, as
+ * for scenes that cannot be made in shares. */
+static bool is_for_rank_0(cairn_status status)
+{
+    return status == CAIRN_UNSUPPORTED || status == CAIRN_NOT_FOUND || status == CAIRN_IO_FAILED;
+}
+
+/* The scene without the bodies of generators; *shared: the ranks have these. */
+static cairn_status load_shares(cairn_link *ranks, const cairn_scene_request *asked,
+                                cairn_scene **out, bool *shared, cairn_error *error)
+{
+    cairn_scene_share none = { 0 }, share = { 0 };
+    cairn_status status = cairn_scene_load_share(asked, &none, out, error);
+    *shared = false;
+    if (status == CAIRN_UNSUPPORTED)
+        return CAIRN_OK;
+    TRY(status);
+    cairn_scene *scene = *out;
+    if (scene->step.parts == 0)
+        scene->step.parts = default_parts(scene->world);
+    const plan p = { *asked, count_members(ranks, scene->step.parts), scene->step.parts,
+                     count_dynamic(scene->world) };
+    if (p.members < 2)
+        return CAIRN_OK;
+    status = lead_shares(ranks, &p, &share, scene, error);
+    *shared = status == CAIRN_OK;
+    return status != CAIRN_OK && is_for_rank_0(share.elsewhere) && ranks->status == CAIRN_OK
+               ? CAIRN_OK
+               : status;
+}
+
+static cairn_status load_text(cairn_link *ranks, const cairn_scene_request *asked,
+                              cairn_scene **out, cairn_error *error)
+{
+    bool shared = false;
+    if (ranks && ranks->members > 1)
+        TRY(load_shares(ranks, asked, out, &shared, error));
+    if (shared)
+        return CAIRN_OK;
+    cairn_scene_destroy(*out);
+    return cairn_scene_load_share(asked, NULL, out, error);
+}
+
+cairn_status cairn_ranks_load(cairn_link *link, const char *path, const char *const *overrides,
+                              int override_count, cairn_scene **out, cairn_error *error)
+{
+    cairn_scene_text text = { 0 };
+    cairn_error unused = { 0 };
+    cairn_scene_build b = { .error = error ? error : &unused };
+    *out = NULL;
+    cairn_status status = cairn_scene_text_read(&b, path, &text);
+    if (status == CAIRN_OK) {
+        const cairn_scene_request asked = { path, overrides, override_count, text.text,
+                                            text.length };
+        status = load_text(link, &asked, out, b.error);
+    }
+    cairn_memory_free(text.text);
+    if (status == CAIRN_OK)
+        (*out)->link = link;
+    else
+        cairn_scene_destroy(*out);
+    *out = status == CAIRN_OK ? *out : NULL;
+    return status;
 }
 
 /* ---- the other ranks ------------------------------------------------------------------------ */
 
-/* Read the scene and join. */
-static cairn_status take_part(cairn_team *t, const void *data, size_t bytes, cairn_error *error)
+/* Read the scene and make a share of its world. What fails here fails in rank 0 too, or is done in
+ * another way there. */
+static cairn_status take_share(cairn_team *t, cairn_reader *r, int members, cairn_error *error)
+{
+    cairn_arena arena = { 0 };
+    cairn_scene_share share;
+    plan p = { .members = members };
+    r->arena = &arena;
+    t->own = link_of(t->ranks, members);
+    t->link = &t->own;
+    cairn_status status = read_plan(r, &p) ? CAIRN_OK : CAIRN_BAD_INPUT;
+    if (status == CAIRN_OK)
+        status = make_share(&p, t->link, &share, &t->copy, error);
+    cairn_arena_destroy(&arena);
+    if (status == CAIRN_OK)
+        choose_threads(t);
+    return status;
+}
+
+/* Take part in what the first message says; *more: another one follows. */
+static cairn_status take_part(cairn_team *t, const void *data, size_t bytes, bool *more,
+                              cairn_error *error)
 {
     cairn_reader head = { .data = data, .size = bytes };
+    int64_t how = cairn_read_within(&head, WHOLE, IN_SHARES);
     int64_t members = cairn_read_within(&head, 2, t->ranks->members);
+    *more = false;
     if (head.failed)
         return CAIRN_BAD_INPUT;
+    if (how == IN_SHARES) {
+        cairn_status status = take_share(t, &head, (int)members, error);
+        *more = status != CAIRN_OK && status != CAIRN_NO_MEMORY;
+        return *more ? CAIRN_OK : status;
+    }
     TRY(cairn_scene_unpack(head.data + head.at, bytes - head.at, &t->copy, error));
     return join(t, (int)members);
 }
 
 /* The next order; rank 0 may also have left. */
-static order next_order(cairn_team *t)
+static cairn_order next_order(cairn_team *t)
 {
-    order what = END;
+    cairn_order next = { .what = CAIRN_ORDER_END };
     size_t count;
-    const void *message = cairn_link_receive(&t->link, 0, &count);
-    if (message && count == sizeof what)
-        memcpy(&what, message, sizeof what);
-    return what;
+    const void *message = cairn_link_receive(t->link, 0, &count);
+    if (message && count == sizeof next)
+        memcpy(&next, message, sizeof next);
+    return next;
 }
 
 static cairn_status obey(cairn_team *t)
 {
     for (;;) {
-        order what = next_order(t);
-        if (what == STEP)
+        cairn_order next = next_order(t);
+        if (next.what == CAIRN_ORDER_END)
+            break;
+        if (next.what == CAIRN_ORDER_STEP)
             TRY(step(t, t->copy, NULL));
-        else if (what == GATHER)
+        else if (next.what == CAIRN_ORDER_GATHER)
             TRY(cairn_world_gather(t->world, NULL));
         else
-            break;
+            TRY(cairn_window_answer(t, &next));
     }
-    cairn_link_send(&t->link, 0, &t->spent, sizeof t->spent);
+    cairn_link_send(t->link, 0, &t->spent, sizeof t->spent);
     return CAIRN_OK;
 }
 
@@ -232,16 +443,20 @@ static cairn_status obey(cairn_team *t)
 cairn_status cairn_ranks_serve(cairn_link *link, cairn_error *error)
 {
     cairn_team t = { .ranks = link };
-    size_t bytes;
-    const void *data = cairn_link_receive(link, 0, &bytes);
-    if (!data)
-        return CAIRN_OK;
     cairn_error unused = { 0 };
+    cairn_status status = CAIRN_OK;
     error = error ? error : &unused;
-    cairn_status status = take_part(&t, data, bytes, error);
+    for (bool more = true; more && status == CAIRN_OK;) {
+        size_t bytes;
+        const void *data = cairn_link_receive(link, 0, &bytes);
+        if (!data)
+            return CAIRN_OK;
+        *error = (cairn_error){ 0 };
+        status = take_part(&t, data, bytes, &more, error);
+    }
     if (status == CAIRN_OK)
         status = obey(&t);
-    if (status == t.link.status && status == CAIRN_IO_FAILED)
+    if (t.link && status == t.link->status && status == CAIRN_IO_FAILED)
         status = CAIRN_OK;
     if (status != CAIRN_OK && !error->message[0]) {
         const cairn_error *why = t.world ? cairn_world_error(t.world) : NULL;

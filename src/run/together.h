@@ -1,15 +1,20 @@
 /* together.h - a run that several processes compute.
  *
- * Rank 0 runs the scene as a single process does, and alone reads and writes files. It sends the
- * scene with its world to the other ranks and keeps the whole world for its files. Each rank joins
- * a copy of it, and has a part of the bodies from then on. The others do what rank 0 tells them:
- * take a step, or send it what they have, so that its whole world becomes current again. */
+ * Rank 0 runs the scene as a single process does, and alone writes files. A world comes to the
+ * ranks in one of two ways:
+ *   in shares   cairn_ranks_load: each rank reads the scene and makes its share of the bodies, so
+ *               that no rank has all of them
+ *   as a whole  cairn_team_begin: rank 0 sends the scene with its world to the others, which then
+ *               keep a part of it
+ * The others do what rank 0 tells them: take a step, or send it what they have, so that its world
+ * for files becomes current again. */
 #ifndef CAIRN_RUN_TOGETHER_H
 #define CAIRN_RUN_TOGETHER_H
 
 #include "base/bytes.h"
 #include "base/link.h"
 #include "cairn/run.h"
+#include "run/output.h"
 
 /* Where the time of one process went, in steps. */
 typedef struct cairn_team_spent {
@@ -17,14 +22,46 @@ typedef struct cairn_team_spent {
     cairn_traffic traffic;
 } cairn_team_spent;
 
+/* What rank 0 tells the others to do. */
+typedef enum cairn_order_kind {
+    CAIRN_ORDER_STEP,
+    CAIRN_ORDER_GATHER,      /* send all that rank 0 needs for its world                        */
+    CAIRN_ORDER_BODIES,      /* send bodies with uids [from, to); those from `known` on are new */
+    CAIRN_ORDER_CONTACTS,    /* send the next contacts; from 0: the first ones of the frame     */
+    CAIRN_ORDER_KEEP_PLACES, /* the positions of bodies are those of the start                  */
+    CAIRN_ORDER_SEND_PLACES,
+    CAIRN_ORDER_FARTHEST, /* find the body that moved farthest */
+    CAIRN_ORDER_HASH,
+    CAIRN_ORDER_END
+} cairn_order_kind;
+
+typedef struct cairn_order {
+    int64_t what, from, to, known;
+} cairn_order;
+
+/* What a process needs to send its part of a frame (window.c). Zero is valid. */
+typedef struct cairn_window {
+    int32_t *row; /* rows of bodies that it sends, by uid */
+    size_t room;
+    int count;
+    int32_t *contact; /* contacts that it sends, in their order; `sent` of them are sent */
+    size_t contact_room;
+    int contacts, sent;
+    int64_t uids;      /* bodies at the start                                */
+    cairn_vec3 *place; /* m: where those of a range of uids were at the start */
+    cairn_arena arena; /* rank 0: a window of a frame                        */
+} cairn_window;
+
 /* The processes of a run, as this one sees them. Zero is valid: it is alone. */
 typedef struct cairn_team {
     cairn_link *ranks;  /* all processes; NULL: this one alone                              */
-    cairn_link link;    /* those that have parts of the world                               */
+    cairn_link *link;   /* those that have parts of the world                               */
+    cairn_link own;     /* what `link` points to, unless the scene has it                   */
     cairn_scene *copy;  /* its world is the part of this process; NULL: it has all of it    */
     cairn_world *world; /* that this process steps                                          */
     bool stale;         /* rank 0: the world of the scene is older than `world`             */
-    int64_t entered;    /* rank 0: bodies that came in since                                */
+    bool spread;        /* rank 0: its world for files never has all bodies                 */
+    cairn_window window;
     double speed2;      /* m^2/s^2: of the fastest body; known if run.rest_speed is set     */
     cairn_team_spent spent;
 } cairn_team;
@@ -36,6 +73,23 @@ cairn_status cairn_team_begin(cairn_team *team, cairn_scene *scene, cairn_error 
 cairn_status cairn_team_step(cairn_team *team, const cairn_scene *scene, cairn_step_report *report);
 /* Make scene->world current. */
 cairn_status cairn_team_look(cairn_team *team, const cairn_scene *scene);
+/* Tell all others. */
+void cairn_team_tell(cairn_team *team, const cairn_order *order);
+
+/* window.c: rank 0 of a run that is spread. */
+/* Store a frame after `step` steps, window by window. */
+cairn_status cairn_team_frame(cairn_team *team, cairn_run_output *output, int64_t step,
+                              cairn_error *error);
+/* Remember where bodies are, at the start; and at the end how far one has moved, how many there
+ * are, and their hash. */
+cairn_status cairn_team_remember(cairn_team *team);
+cairn_status cairn_team_measure(cairn_team *team, cairn_run_summary *summary);
+/* The positions at the start, by uid, for a checkpoint; the caller frees them. */
+cairn_status cairn_team_places(cairn_team *team, cairn_vec3 **out, int *count);
+/* Other ranks: do what such a call of rank 0 needs. */
+cairn_status cairn_window_answer(cairn_team *team, const cairn_order *order);
+void cairn_window_destroy(cairn_window *window);
+
 /* How the time was spent by all of them. The last call to others: they end. */
 cairn_run_ranks cairn_team_dismiss(cairn_team *team, const cairn_scene *scene);
 void cairn_team_destroy(cairn_team *team);

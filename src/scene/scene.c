@@ -115,6 +115,44 @@ static cairn_status make_origins(cairn_scene_build *b)
     return b->origins ? CAIRN_OK : cairn_fail(b->error, CAIRN_NO_MEMORY, "", "out of memory");
 }
 
+/* From here on bodies have no names, and nothing refers to them: each process keeps its share. */
+static cairn_status begin_share(cairn_scene_build *b)
+{
+    const cairn_scene_share *s = b->share;
+    const cairn_link *link = s ? s->link : NULL;
+    if (!s)
+        return CAIRN_OK;
+    if (cairn_yaml_find(b->tree.root, "start"))
+        return cairn_fail(b->error, CAIRN_UNSUPPORTED, "start",
+                          "a state cannot be read in shares by several processes");
+    int64_t begin = link ? cairn_link_even(link, link->member, (int)s->bodies) : 0;
+    int64_t end = link ? cairn_link_even(link, link->member + 1, (int)s->bodies) : 0;
+    cairn_status status = cairn_world_share(b->scene->world, begin, end);
+    return status == CAIRN_OK ? status : cairn_scene_no_memory(b);
+}
+
+/* When all processes have made their bodies, or one of them has failed: join the worlds. The
+ * energies are those of the order of creation, which the search for overlaps changes. */
+static cairn_status join_shares(cairn_scene_build *b, cairn_status status)
+{
+    cairn_scene_share *s = b->share;
+    cairn_world *world = b->scene->world;
+    int64_t worst = (int64_t)status;
+    if (!s || !s->link)
+        return status;
+    cairn_link_largests(s->link, &worst, 1);
+    s->elsewhere = s->link->status == CAIRN_OK ? (cairn_status)worst : s->link->status;
+    TRY(status);
+    if (s->elsewhere != CAIRN_OK)
+        return cairn_fail(b->error, s->elsewhere, "",
+                          "another rank could not make its share of the scene: %s",
+                          cairn_status_text(s->elsewhere));
+    status = cairn_world_join(world, s->link);
+    TRY(cairn_scene_blame(b, status, b->tree.root, cairn_world_error(world)));
+    cairn_world_energy(world, &s->kinetic, &s->potential);
+    return cairn_scene_check_overlap(b);
+}
+
 /* The order follows from what each stage needs: the dimension decides how vectors are read, the
  * materials are checked against the scheme of the run, bodies name materials, joints name
  * bodies. All bodies with names come before the generators, so that their uids are 0, 1, ... */
@@ -128,24 +166,19 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_bodies(b));
     TRY(cairn_scene_read_driven_groups(b));
     TRY(cairn_scene_read_joints(b));
+    TRY(begin_share(b));
     TRY(cairn_scene_read_generators(b));
     TRY(cairn_scene_read_cells(b));
     TRY(cairn_scene_read_outlets(b));
     TRY(cairn_scene_read_events(b));
     TRY(cairn_scene_read_series(b));
-    return cairn_scene_check_overlap(b);
+    return b->share ? CAIRN_OK : cairn_scene_check_overlap(b);
 }
-
-/* The arguments of cairn_scene_load. */
-typedef struct request {
-    const char *path;
-    const char *const *overrides;
-    int override_count;
-} request;
 
 /* Sub-scenes come before the overrides, so that these change values of sub-scenes as well;
  * parameters come after them. The value of `include` itself cannot be overridden. */
-static cairn_status override_all(cairn_scene_build *b, const request *asked, cairn_scene_text *text)
+static cairn_status override_all(cairn_scene_build *b, const cairn_scene_request *asked,
+                                 cairn_scene_text *text)
 {
     for (int i = 0; i < asked->override_count; i++) {
         TRY(cairn_scene_check_parameter(b, asked->overrides[i]));
@@ -159,9 +192,11 @@ static cairn_status override_all(cairn_scene_build *b, const request *asked, cai
 }
 
 /* The tree has copies of all texts, so the text may move while more is appended to it. */
-static cairn_status load(cairn_scene_build *b, const request *asked, cairn_scene_text *text)
+static cairn_status load(cairn_scene_build *b, const cairn_scene_request *asked,
+                         cairn_scene_text *text)
 {
-    TRY(cairn_scene_text_read(b, asked->path, text));
+    TRY(asked->text ? cairn_scene_text_add(b, text, asked->text, asked->length)
+                    : cairn_scene_text_read(b, asked->path, text));
     TRY(cairn_yaml_parse(&b->tree, text->text, text->length, asked->path, b->error));
     if (!b->tree.root)
         return fail_file(b, asked->path, CAIRN_BAD_INPUT,
@@ -191,20 +226,19 @@ cairn_status cairn_scene_create(cairn_scene **out, cairn_arena **arena)
     return CAIRN_OK;
 }
 
-cairn_status cairn_scene_load(const char *path, const char *const *overrides, int override_count,
-                              cairn_scene **out, cairn_error *error)
+cairn_status cairn_scene_load_share(const cairn_scene_request *asked, cairn_scene_share *share,
+                                    cairn_scene **out, cairn_error *error)
 {
     /* the stages always have an error to write to, also if the caller wants none */
     cairn_error unused;
-    cairn_scene_build b = { .dimension = 3, .error = error ? error : &unused };
-    const request asked = { path, overrides, override_count };
+    cairn_scene_build b = { .dimension = 3, .error = error ? error : &unused, .share = share };
     *out = NULL;
     *b.error = (cairn_error){ 0 };
     cairn_status status = cairn_scene_create(&b.scene, &b.arena);
     if (status != CAIRN_OK)
         return cairn_fail(b.error, status, "", "out of memory");
     owner *own = b.scene->owner;
-    status = load(&b, &asked, &own->text);
+    status = join_shares(&b, load(&b, asked, &own->text));
     /* the tree and the cached files are needed during the build only, whether it succeeds or not */
     cairn_scene_release_files(&b);
     cairn_yaml_destroy(&b.tree);
@@ -215,12 +249,22 @@ cairn_status cairn_scene_load(const char *path, const char *const *overrides, in
     return status;
 }
 
+cairn_status cairn_scene_load(const char *path, const char *const *overrides, int override_count,
+                              cairn_scene **out, cairn_error *error)
+{
+    const cairn_scene_request asked = { path, overrides, override_count, NULL, 0 };
+    return cairn_scene_load_share(&asked, NULL, out, error);
+}
+
 /* Also frees a scene that is only half built; NULL is allowed. */
 void cairn_scene_destroy(cairn_scene *scene)
 {
     if (!scene)
         return;
     owner *own = scene->owner;
+    if (scene->shared)
+        cairn_scene_destroy(scene->shared->scene);
+    cairn_memory_free(scene->shared);
     cairn_world_destroy(scene->world);
     cairn_arena_destroy(&own->arena);
     cairn_memory_free(own->text.text);

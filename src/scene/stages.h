@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/link.h"
 #include "cairn/cell.h"
 #include "cairn/generate.h"
 #include "cairn/scene.h"
@@ -36,6 +37,39 @@ typedef struct cairn_scene_choice {
     const char *noun; /* "shape" */
     cairn_record_fn *at;
 } cairn_scene_choice;
+
+/* ---- scenes that several processes make together --------------------------------------------- */
+
+/* What to read: a file with overrides; `text`: its contents, if they are known already. */
+typedef struct cairn_scene_request {
+    const char *path;
+    const char *const *overrides;
+    int override_count;
+    const char *text;
+    size_t length;
+} cairn_scene_request;
+
+/* How one of several processes makes a scene. Each reads the whole scene and keeps its share of the
+ * bodies that generators make. Without a link none are kept, which counts them. */
+typedef struct cairn_scene_share {
+    cairn_link *link;
+    int64_t bodies;            /* dynamic bodies in all                                        */
+    cairn_status elsewhere;    /* out: how far the others came, the largest status             */
+    double kinetic, potential; /* out: J, of all bodies                                        */
+} cairn_scene_share;
+
+/* cairn_scene_load for one of several processes, which all call it. The worlds are joined
+ * afterwards, and checked for overlaps. CAIRN_UNSUPPORTED: this scene, or a file that it names,
+ * cannot be read in shares. */
+cairn_status cairn_scene_load_share(const cairn_scene_request *asked, cairn_scene_share *share,
+                                    cairn_scene **out, cairn_error *error);
+
+/* In rank 0, beside the scene without the bodies of generators: the scene of its own share. */
+typedef struct cairn_scene_shared {
+    cairn_link link; /* the members */
+    cairn_scene *scene;
+    double kinetic, potential; /* J: of all bodies at the start */
+} cairn_scene_shared;
 
 /* An empty scene, and the arena that holds whatever the scene points to. Both are freed by
  * cairn_scene_destroy. On CAIRN_NO_MEMORY nothing is allocated. */
@@ -156,7 +190,8 @@ typedef struct cairn_scene_build {
     /* functions read since the last call of cairn_scene_vary, and the part that is being read */
     cairn_scene_varying varying[CAIRN_SCENE_MOST_VARYING];
     int varying_count, part;
-    cairn_scene_file *files; /* files read so far, newest first */
+    cairn_scene_file *files;  /* files read so far, newest first */
+    cairn_scene_share *share; /* NULL: this process makes all bodies */
     cairn_error *error;      /* never NULL            */
 } cairn_scene_build;
 

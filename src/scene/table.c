@@ -398,7 +398,7 @@ cairn_status cairn_scene_read_table(cairn_scene_build *b, const cairn_yaml_node 
                  .file = cairn_yaml_find(node, "file"),
                  .shape.kind = CAIRN_SHAPE_COUNT };
     set_default(&s.options);
-    int first = cairn_world_bodies(b->scene->world).count;
+    int first = (int)cairn_world_body_count(b->scene->world);
     cairn_status status = read_source(b, &s);
     if (status == CAIRN_OK)
         status = make_bodies(b, &s);

@@ -374,7 +374,7 @@ static cairn_status read_distribution(cairn_scene_build *b, const cairn_yaml_nod
 /* All bodies, those of inlets included, must be countable by an int32. */
 static cairn_status check_total(cairn_scene_build *b, const cairn_yaml_node *node)
 {
-    int64_t now = cairn_world_bodies(b->scene->world).count;
+    int64_t now = cairn_world_body_count(b->scene->world);
     if (now + b->bodies_to_come <= INT32_MAX)
         return CAIRN_OK;
     return cairn_yaml_fail(node, NULL, b->error, "found more than %d bodies in all",
@@ -417,7 +417,7 @@ static cairn_status generate(cairn_scene_build *b, const cairn_yaml_node *node, 
 {
     cairn_generator g = cairn_generator_default((cairn_generator_kind)kind, b->dimension);
     cairn_error said = { 0 };
-    int first = cairn_world_bodies(b->scene->world).count;
+    int first = (int)cairn_world_body_count(b->scene->world);
     cairn_status status = read_generated(b, node, kind, &g);
     if (status == CAIRN_OK) {
         status = cairn_generate(b->scene->world, &g, NULL, &said);

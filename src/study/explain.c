@@ -54,6 +54,9 @@ typedef struct facts {
     columns c;
     int steps;                /* complete rows: the length of the shortest column */
     double seconds[4], total; /* s: collide, assemble, solve, finish; their sum */
+    /* the attribute `ranks`: members (0: one process); s: compute, wait, send, most compute;
+     * messages and bytes of all */
+    double ranks[7];
     double repeated, missed;  /* steps                                               */
     double exhausted;         /* missed steps that used all iterations: more might have helped */
     double mean_iterations;
@@ -165,6 +168,8 @@ static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_e
     if (cairn_hdf5_read_reals_attribute(file, "gravity", 3, g))
         f->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     cairn_hdf5_read_real_attribute(file, "margin", &f->margin);
+    if (!cairn_hdf5_read_reals_attribute(file, "ranks", 7, f->ranks))
+        f->ranks[0] = 0;
     TRY(cairn_hdf5_open_group(file, "steps", &group, error));
     cairn_status status = read_columns(group, arena, f, error);
     H5Gclose(group);
@@ -190,6 +195,33 @@ static void tell_time(const facts *f, FILE *out)
         fprintf(out, "  %-20s %d: %.3g s to solve, %.0f iterations, %.0f candidates\n",
                 "slowest step", slow + 1, f->c.solve_seconds[slow], at(f->c.iterations, slow),
                 at(f->c.candidates, slow));
+}
+
+enum { MEMBERS, COMPUTE, WAIT, SEND, MOST_COMPUTE, MESSAGES, BYTES };
+
+/* How much longer the slowest rank computes than the mean. */
+static double imbalance(const facts *f)
+{
+    const double *r = f->ranks;
+    return r[COMPUTE] > 0 ? r[MOST_COMPUTE] / r[COMPUTE] - 1 : 0;
+}
+
+/* Means over the ranks, in steps. */
+static void tell_ranks(const facts *f, FILE *out)
+{
+    static const char *const names[] = { "compute", "wait for others", "send" };
+    const double *r = f->ranks;
+    double all = r[COMPUTE] + r[WAIT] + r[SEND];
+    if (r[MEMBERS] < 2)
+        return;
+    fprintf(out, "\nwhere the time of the %.0f ranks went (mean)\n", r[MEMBERS]);
+    for (int k = 0; k < 3; k++)
+        fprintf(out, "  %-20s %.3g s, %.0f %%\n", names[k], r[COMPUTE + k],
+                all > 0 ? 100 * r[COMPUTE + k] / all : 0);
+    fprintf(out, "  %-20s %.1f %%: %.3g s compute at most\n", "imbalance", 100 * imbalance(f),
+            r[MOST_COMPUTE]);
+    fprintf(out, "  %-20s %.0f of %.3g MB in all by a rank\n", "messages",
+            r[MESSAGES] / r[MEMBERS], r[BYTES] / r[MEMBERS] / 1e6);
 }
 
 static void tell_worst(const facts *f, FILE *out, const char *name, const double *column,
@@ -388,6 +420,26 @@ static bool slow_collision(const facts *f, char *text, size_t n)
     return f->total > 0.1 && f->seconds[0] > 0.5 * f->total;
 }
 
+/* Less than 0.1 s of computing is too short to judge by. */
+static bool uneven_ranks(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "the slowest rank computes %.0f %% longer than the mean: more run.parts leave more to "
+             "divide between the ranks (8 for each rank)",
+             100 * imbalance(f));
+    return f->ranks[MEMBERS] >= 2 && f->ranks[COMPUTE] > 0.1 && imbalance(f) > 0.05;
+}
+
+static bool waiting_ranks(const facts *f, char *text, size_t n)
+{
+    double all = f->ranks[COMPUTE] + f->ranks[WAIT] + f->ranks[SEND];
+    snprintf(text, n,
+             "the ranks spend %.0f %% of their steps in messages: use fewer ranks, each with a "
+             "processor of its own",
+             100 * (1 - f->ranks[COMPUTE] / all));
+    return f->ranks[MEMBERS] >= 2 && f->ranks[COMPUTE] > 0.1 && f->ranks[COMPUTE] < 0.5 * all;
+}
+
 /* Counted on average: single hard steps do not matter here, and share_missed reports the missed
  * ones. */
 static bool many_iterations(const facts *f, char *text, size_t n)
@@ -417,8 +469,9 @@ static bool moved_apart(const facts *f, char *text, size_t n)
 }
 
 /* The advice is printed in this order: accuracy, cost, energy. */
-static rule_fn *const rules[] = { share_missed,   convex_gap,      deep_overlap,   often_repeated,
-                                  slow_collision, many_iterations, numerical_loss, moved_apart };
+static rule_fn *const rules[] = { share_missed,   convex_gap,   deep_overlap,  often_repeated,
+                                  slow_collision, uneven_ranks, waiting_ranks, many_iterations,
+                                  numerical_loss, moved_apart };
 
 static void advise(const facts *f, FILE *out)
 {
@@ -447,6 +500,7 @@ static cairn_status explain(hid_t file, cairn_arena *arena, facts *f, FILE *out,
     cairn_text_escape(text, shown, sizeof shown);
     fprintf(out, "%s\n", shown);
     tell_time(f, out);
+    tell_ranks(f, out);
     tell_accuracy(f, out);
     TRY(tell_contacts(file, arena, f, out, error));
     advise(f, out);

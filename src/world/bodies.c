@@ -539,6 +539,9 @@ cairn_status cairn_world_reserve(cairn_world *world, int64_t bodies)
     if (bodies < 0 || bodies > INT32_MAX)
         return CAIRN_NO_MEMORY;
     cairn_body_store *b = &world->bodies;
+    const cairn_making *m = world->exchange.making;
+    if (m && bodies > m->end - m->begin) /* shapes are for all, but few differ */
+        bodies = m->end - m->begin;
     TRY(cairn_shapes_reserve(&b->shapes, (size_t)b->shapes.count + (size_t)bodies));
     return cairn_bodies_reserve(b, (size_t)b->count + (size_t)bodies);
 }
@@ -591,6 +594,8 @@ static cairn_status create_elsewhere(cairn_world *world, const cairn_body_def *d
     }
     world->materials.laws.moving =
         world->materials.laws.moving || cairn_norm(def->surface_velocity) > 0;
+    world->bodies.grouped =
+        world->bodies.grouped || def->group || (def->mask & CAIRN_ALL_GROUPS) != CAIRN_ALL_GROUPS;
     *row = -1;
     return status;
 }
@@ -608,9 +613,10 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     if (world->exchange.link && def->motion != CAIRN_MOTION_DYNAMIC)
         return refuse_held(world, "added");
     TRY(cairn_exchange_agree(world, make_room(world)));
-    TRY(cairn_exchange_appends(&world->exchange) ? create_here(world, def, &made, &row)
-                                                 : create_elsewhere(world, def, &row));
-    cairn_exchange_added(&world->exchange, row);
+    bool held = def->motion != CAIRN_MOTION_DYNAMIC;
+    TRY(held || cairn_exchange_appends(&world->exchange) ? create_here(world, def, &made, &row)
+                                                         : create_elsewhere(world, def, &row));
+    cairn_exchange_added(world, row, held);
     if (out)
         *out = (cairn_body_id){ b->next_uid };
     /* only now: a failed creation uses up no uid */
@@ -653,6 +659,9 @@ static cairn_status destroy_together(cairn_world *world, uint64_t uid)
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
 {
     int i = cairn_body_row(world, id);
+    if (world->exchange.making)
+        return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "bodies",
+                          "bodies cannot be removed while members make shares of a world");
     if (world->exchange.link)
         return destroy_together(world, id.uid);
     if (i < 0)

@@ -294,20 +294,32 @@ double cairn_body_kinetic(const cairn_world *world, int i, cairn_vec3 v, cairn_v
 }
 
 /* J; of dynamic bodies only. The potential is -m g.x, 0 at the origin. */
-void cairn_world_energy(const cairn_world *world, double *kinetic, double *potential)
-{
-    const cairn_body_store *b = &world->bodies;
-    *kinetic = *potential = 0;
-    for (int i = b->held; i < b->count; i++) {
-        *kinetic += cairn_body_kinetic(world, i, b->v[i], b->omega[i]);
-        *potential -= b->mass[i] * cairn_dot(world->gravity, b->x[i]);
-    }
-}
-
 /* Kinetic and potential energy, J. */
 typedef struct energies {
     double kinetic, potential;
 } energies;
+
+/* In the order of rows. Of several members each adds its own bodies to the sums of those before it,
+ * and the last one tells all. */
+void cairn_world_energy(const cairn_world *world, double *kinetic, double *potential)
+{
+    const cairn_body_store *b = &world->bodies;
+    cairn_link *link = world->exchange.link;
+    energies sum = { 0, 0 };
+    if (link && link->member > 0)
+        cairn_link_receive_into(link, link->member - 1, &sum, sizeof sum);
+    for (int i = b->held; i < b->count; i++) {
+        if (!cairn_world_moves(world, i))
+            continue;
+        sum.kinetic += cairn_body_kinetic(world, i, b->v[i], b->omega[i]);
+        sum.potential -= b->mass[i] * cairn_dot(world->gravity, b->x[i]);
+    }
+    bool last = !link || link->member == link->members - 1;
+    if (!last)
+        cairn_link_send(link, link->member + 1, &sum, sizeof sum);
+    *kinetic = cairn_link_largest(link, last ? sum.kinetic : -INFINITY);
+    *potential = cairn_link_largest(link, last ? sum.potential : -INFINITY);
+}
 
 static void energy_range(int begin, int end, void *context, void *value)
 {

@@ -369,6 +369,7 @@ static cairn_status arrange_members(cairn_world *world, const cairn_step_options
 
 void cairn_exchange_release(cairn_exchange *x)
 {
+    cairn_making_release(x);
     for (int k = 0; x->neighbour && k < x->link->members; k++)
         cairn_memory_free(x->neighbour[k].out);
     cairn_memory_free(x->neighbour);
@@ -395,18 +396,219 @@ cairn_status cairn_exchange_sort(cairn_world *world, const cairn_step_options *o
     return cairn_exchange_move(world, options, world->exchange.link->members, place);
 }
 
+/* ---- worlds made in shares ------------------------------------------------------------------- */
+
+void cairn_making_release(cairn_exchange *x)
+{
+    if (x->making)
+        cairn_memory_free(x->making->line);
+    cairn_memory_free(x->making);
+    x->making = NULL;
+}
+
+/* Put a body behind all others; there is memory for it. */
+static void line_up(cairn_making *m, uint64_t uid)
+{
+    cairn_stretch *last = m->last > m->first ? &m->line[m->last - 1] : NULL;
+    if (last && last->uid + (uint64_t)last->count == uid)
+        last->count++;
+    else
+        m->line[m->last++] = (cairn_stretch){ uid, 1 };
+}
+
+/* A new held body takes the row of the first dynamic one, which goes to the end (bodies.c). */
+static void make_way(cairn_making *m)
+{
+    if (m->first == m->last)
+        return;
+    cairn_stretch *front = &m->line[m->first];
+    uint64_t uid = front->uid++;
+    m->first += --front->count == 0;
+    line_up(m, uid);
+}
+
+cairn_world_part cairn_world_own(const cairn_world *world)
+{
+    const cairn_exchange *x = &world->exchange;
+    if (!x->link)
+        return (cairn_world_part){ world->bodies.held, world->bodies.count, NULL };
+    return (cairn_world_part){ x->own, x->own_end, x->order };
+}
+
+int64_t cairn_world_body_count(const cairn_world *world)
+{
+    const cairn_exchange *x = &world->exchange;
+    if (x->making)
+        return world->bodies.held + x->making->count;
+    return x->link ? x->all : world->bodies.count;
+}
+
+cairn_status cairn_world_share(cairn_world *world, int64_t begin, int64_t end)
+{
+    cairn_exchange *x = &world->exchange;
+    const cairn_body_store *b = &world->bodies;
+    if (x->link || x->making)
+        return CAIRN_UNSUPPORTED;
+    cairn_making *m = cairn_memory_zeroed(1, sizeof *m);
+    if (!m)
+        return CAIRN_NO_MEMORY;
+    x->making = m;
+    *m = (cairn_making){ .begin = begin, .end = end, .count = b->count - b->held };
+    m->common = m->count;
+    TRY(cairn_memory_reserve((void **)&m->line, &m->capacity, (size_t)m->common + 1,
+                             sizeof *m->line));
+    for (int i = b->held; i < b->count; i++)
+        line_up(m, b->uid[i]);
+    return CAIRN_OK;
+}
+
+/* Dynamic bodies that this member keeps among the first `count` that were created. */
+static int64_t kept_of(const cairn_making *m, int64_t count)
+{
+    int64_t from = m->begin > m->common ? m->begin : m->common;
+    int64_t to = count < m->end ? count : m->end;
+    return (count < m->common ? count : m->common) + (to > from ? to - from : 0);
+}
+
+/* A stretch with the row of its first body in the whole world. */
+typedef struct placed {
+    cairn_stretch of;
+    int64_t row;
+} placed;
+
+static int compare_placed(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    return (x->of.uid > y->of.uid) - (x->of.uid < y->of.uid);
+}
+
+/* The rows of own bodies and ghosts in the whole world. Both lists rise with the uid. */
+static cairn_status find_orders(cairn_world *world, const cairn_making *m)
+{
+    cairn_exchange *x = &world->exchange;
+    const cairn_body_store *b = &world->bodies;
+    size_t count = m->last - m->first;
+    placed *list = cairn_arena_take(&world->scratch, count + 1, sizeof *list);
+    if (!list)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < count; k++)
+        list[k] = (placed){ m->line[m->first + k],
+                            k == 0 ? b->held : list[k - 1].row + list[k - 1].of.count };
+    qsort(list, count, sizeof *list, compare_placed);
+    for (size_t k = 1; k < count; k++)
+        x->disordered = x->disordered || list[k].row < list[k - 1].row;
+    size_t k = 0;
+    for (int i = 0; i < b->count; i++) {
+        while (i >= b->held && b->uid[i] >= list[k].of.uid + (uint64_t)list[k].of.count)
+            k++;
+        x->order[i] = i < b->held ? i : list[k].row + (int64_t)(b->uid[i] - list[k].of.uid);
+    }
+    return CAIRN_OK;
+}
+
+/* The dynamic rows by uid, that is in the order of creation: ghosts of lower members, own bodies,
+ * ghosts of higher members. */
+static cairn_status sort_by_uid(cairn_world *world)
+{
+    const cairn_body_store *b = &world->bodies;
+    size_t rows = (size_t)(b->count - b->held);
+    uint64_t *place = cairn_arena_take(&world->scratch, rows + 1, sizeof *place);
+    bool sorted = true;
+    if (!place)
+        return CAIRN_NO_MEMORY;
+    for (size_t i = 0; i < rows; i++) {
+        place[i] = b->uid[(size_t)b->held + i];
+        sorted = sorted && (i == 0 || place[i] > place[i - 1]);
+    }
+    return sorted ? CAIRN_OK : cairn_world_sort_rows(world, place);
+}
+
+/* Bodies that all members keep belong to one of them by the order of creation, as all others do,
+ * and are ghosts of the others. */
+static cairn_status find_borders(cairn_world *world, const cairn_making *m)
+{
+    cairn_exchange *x = &world->exchange;
+    int held = world->bodies.held, me = x->link->member;
+    for (int k = 0; k < x->link->members; k++) {
+        cairn_neighbour *n = &x->neighbour[k];
+        int64_t begin = cairn_link_even(x->link, k, (int)m->count);
+        int64_t end = cairn_link_even(x->link, k + 1, (int)m->count);
+        n->in = held + (int)kept_of(m, begin);
+        n->in_end = held + (int)kept_of(m, end);
+    }
+    x->own = x->neighbour[me].in;
+    x->own_end = x->neighbour[me].in_end;
+    int64_t shown = m->common < m->end ? m->common : m->end;
+    int outs = shown > m->begin ? (int)(shown - m->begin) : 0;
+    for (int k = 0; k < x->link->members; k++) {
+        cairn_neighbour *n = &x->neighbour[k];
+        TRY(cairn_memory_extend((void **)&n->out, &n->capacity, (size_t)outs + 1, sizeof *n->out));
+        for (n->outs = 0; n->outs < outs; n->outs++)
+            n->out[n->outs] = x->own + n->outs;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status arrange_shares(cairn_world *world, const cairn_making *m)
+{
+    cairn_exchange *x = &world->exchange;
+    size_t rows = (size_t)world->bodies.count;
+    int me = x->link->member, all = (int)m->count;
+    if (m->count > INT32_MAX || m->begin != cairn_link_even(x->link, me, all) ||
+        m->end != cairn_link_even(x->link, me + 1, all))
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT, NULL,
+                          "the members have not made equal shares of the same bodies");
+    x->neighbour = cairn_memory_zeroed((size_t)x->link->members, sizeof *x->neighbour);
+    if (!x->neighbour)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_memory_extend((void **)&x->order, &x->capacity, rows + 1, sizeof *x->order));
+    cairn_arena_reset(&world->scratch);
+    TRY(sort_by_uid(world));
+    cairn_world_name_rows(world);
+    TRY(find_orders(world, m));
+    return find_borders(world, m);
+}
+
+/* Held bodies that were created after dynamic ones have changed the order of rows; then bodies go
+ * to the members that have these rows. */
+cairn_status cairn_making_join(cairn_world *world, cairn_link *link)
+{
+    cairn_exchange *x = &world->exchange;
+    cairn_making *m = x->making;
+    const cairn_step_options options = cairn_step_options_default();
+    *x = (cairn_exchange){ .link = link,
+                           .generosity = 1,
+                           .all = world->bodies.held + m->count,
+                           .pace.clock = cairn_clock_seconds };
+    cairn_status status = arrange_shares(world, m);
+    x->making = m;
+    cairn_making_release(x);
+    TRY(cairn_exchange_agree(world, status));
+    return cairn_exchange_restore(world, &options);
+}
+
 /* ---- bodies that come and go ----------------------------------------------------------------- */
 
 cairn_status cairn_exchange_reserve(cairn_exchange *x, size_t rows)
 {
+    cairn_making *m = x->making;
+    if (m)
+        return cairn_memory_extend((void **)&m->line, &m->capacity, m->last + 1, sizeof *m->line);
     return x->link
                ? cairn_memory_extend((void **)&x->order, &x->capacity, rows + 1, sizeof *x->order)
                : CAIRN_OK;
 }
 
 /* The last member has no ghosts of higher ones, so that its last row is its own. */
-void cairn_exchange_added(cairn_exchange *x, int row)
+void cairn_exchange_added(cairn_world *world, int row, bool held)
 {
+    cairn_exchange *x = &world->exchange;
+    if (x->making && held)
+        make_way(x->making);
+    else if (x->making) {
+        line_up(x->making, world->bodies.next_uid);
+        x->making->count++;
+    }
     if (x->link && row >= 0) {
         x->order[row] = x->all;
         x->own_end = row + 1;
@@ -579,6 +781,9 @@ static cairn_status check_options(const cairn_link *link, const cairn_step_optio
 cairn_status cairn_exchange_check(const cairn_world *world, const cairn_step_options *options,
                                   cairn_error *error)
 {
+    if (world->exchange.making)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "bodies",
+                          "this world has only a share of its bodies, and is not joined yet");
     if (!world->exchange.link)
         return CAIRN_OK;
     TRY(check_options(world->exchange.link, options, error));

@@ -40,9 +40,27 @@ typedef struct cairn_pace {
     int *bound; /* the first part of each member, and the end; NULL: even numbers */
 } cairn_pace;
 
+/* Bodies of consecutive uids in consecutive rows. */
+typedef struct cairn_stretch {
+    uint64_t uid; /* of the first one */
+    int64_t count;
+} cairn_stretch;
+
+/* A world that all members make alike, body by body, while each of them keeps a share of the
+ * dynamic bodies (cairn_world_share). It ends when the world is joined. */
+typedef struct cairn_making {
+    int64_t begin, end;  /* the share: dynamic bodies, counted as they are created       */
+    int64_t count;       /* dynamic bodies so far                                        */
+    int64_t common;      /* the first ones, which all members keep: they were there before */
+    cairn_stretch *line; /* dynamic bodies in the order of their rows in the whole world */
+    size_t first, last;  /* stretches [first, last) of `line` are in use                 */
+    size_t capacity;
+} cairn_making;
+
 /* The part of a world that belongs to its cut into parts and to its members. */
 typedef struct cairn_exchange {
     cairn_link *link;           /* NULL: the world is whole                                 */
+    cairn_making *making;       /* NULL: it is not being made in shares                     */
     cairn_neighbour *neighbour; /* one for each member                                      */
     int own, own_end;           /* rows [own, own_end) of own bodies, if there is a link    */
     int64_t *order;             /* of each row: the row that it has in the whole world      */
@@ -101,12 +119,19 @@ cairn_status cairn_exchange_sort(cairn_world *world, const cairn_step_options *o
  * member. */
 static inline bool cairn_exchange_appends(const cairn_exchange *x)
 {
+    const cairn_making *m = x->making;
+    if (m)
+        return m->count >= m->begin && m->count < m->end;
     return !x->link || x->link->member == x->link->members - 1;
 }
 /* Reserve memory for so many rows. */
 cairn_status cairn_exchange_reserve(cairn_exchange *exchange, size_t rows);
 /* Note that a body was added; this member has it in `row`, or -1. */
-void cairn_exchange_added(cairn_exchange *exchange, int row);
+void cairn_exchange_added(cairn_world *world, int row, bool held);
+/* The world has become whole, or is joined: its making ends. */
+void cairn_making_release(cairn_exchange *exchange);
+/* cairn_world_join for a world that was made in shares. */
+cairn_status cairn_making_join(cairn_world *world, cairn_link *link);
 /* The row in the whole world, and the shape, of a dynamic body that some member has; false: no
  * member has it. */
 bool cairn_exchange_find(const cairn_world *world, uint64_t uid, int64_t *order, int32_t *shape);

@@ -150,6 +150,7 @@ static cairn_status take_whole(gathering *g)
     size_t rows = (size_t)mine->held + (size_t)g->all.rows, contacts = (size_t)g->all.contacts;
     if (rows > INT32_MAX || contacts > INT32_MAX)
         return CAIRN_NO_MEMORY;
+    cairn_making_release(&whole->exchange);
     TRY(cairn_bodies_reserve(&whole->bodies, rows));
     TRY(cairn_contacts_reserve(&whole->contacts, contacts, (unsigned)g->all.set, whole->dimension));
     g->pair = cairn_arena_take(&g->world->scratch, 2 * contacts, sizeof *g->pair);

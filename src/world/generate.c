@@ -16,6 +16,7 @@
 #include "math/vec.h"
 #include "shape/shape.h"
 #include "world/touch.h"
+#include "world/world.h"
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
@@ -364,7 +365,7 @@ static cairn_status check_count(const cairn_generation *g)
     if (g->dimension == 2 && n->z != 1)
         return cairn_fail(g->error, CAIRN_BAD_INPUT, "count", "found %g along z, expected 1 in 2D",
                           n->z);
-    double room = INT32_MAX - (double)cairn_world_bodies(g->world).count;
+    double room = INT32_MAX - (double)cairn_world_body_count(g->world);
     double wanted = total(g->generator, g->dimension);
     if (wanted > room)
         return cairn_fail(g->error, CAIRN_BAD_INPUT, "",
@@ -523,7 +524,12 @@ static void cells_destroy(cells *c)
 
 static cairn_status no_memory(const cairn_generation *g)
 {
-    return cairn_fail(g->error, CAIRN_NO_MEMORY, "", "out of memory");
+    int64_t balls = g->generator->bodies + cairn_world_bodies(g->world).count;
+    double bytes = (double)balls * (sizeof(ball) + sizeof(double) + 2 * sizeof(int32_t));
+    return cairn_fail(g->error, CAIRN_NO_MEMORY, "",
+                      "out of memory: filling needs the places of all bodies at once, %.1f GB in "
+                      "each process",
+                      1e-9 * bytes);
 }
 
 /* ---- cells --------------------------------------------------------------------------------- */
@@ -801,8 +807,21 @@ static cairn_status place(cairn_generation *g, cells *c, int64_t number)
                       (long long)g->generator->bodies, TRIES);
 }
 
+/* Each process of a world that is made in shares finds the places of all bodies, so it must know
+ * those that are in the way. */
+static cairn_status check_share(const cairn_generation *g)
+{
+    const cairn_making *m = g->world->exchange.making;
+    if (!m || m->count == m->common)
+        return CAIRN_OK;
+    return cairn_fail(g->error, CAIRN_UNSUPPORTED, "",
+                      "bodies cannot be filled in between those of other generators while several "
+                      "processes make shares of the world");
+}
+
 static cairn_status fill(cairn_generation *g, cells *c)
 {
+    TRY(check_share(g));
     if (g->generator->bodies >= MANY)
         TRY(check_room(*g));
     TRY(cells_allocate(g, c));

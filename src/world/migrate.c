@@ -66,6 +66,8 @@ cairn_status cairn_world_join(cairn_world *world, cairn_link *link)
 {
     cairn_exchange *x = &world->exchange;
     const cairn_body_store *b = &world->bodies;
+    if (x->making)
+        return cairn_making_join(world, link);
     cairn_world_name_rows(world);
     *x = (cairn_exchange){
         .link = link, .generosity = 1, .all = b->count, .pace.clock = cairn_clock_seconds
@@ -166,6 +168,16 @@ typedef struct moving {
     size_t record;         /* bytes of the record of a body                           */
     const uint64_t *place; /* of own bodies: sort by it; NULL: they keep their order  */
 } moving;
+
+/* Free a large message: at the start nearly all bodies move. The note of a failure stays. */
+static void forget(cairn_writer *w)
+{
+    enum { LARGE = 1 << 22 };
+    bool failed = w->failed;
+    if (w->capacity > LARGE)
+        cairn_writer_destroy(w);
+    w->failed = failed;
+}
 
 /* Empty the messages and keep their memory for the next ones. */
 static void clear_messages(moving *m)
@@ -357,8 +369,10 @@ static void receive_migrants(moving *m, const unsigned char *data, size_t size)
 static void migrate(moving *m)
 {
     for (int k = 0; k < m->members; k++)
-        if (goes_to(m, m->me, k))
+        if (goes_to(m, m->me, k)) {
             cairn_link_send(m->x->link, k, m->to[k].data, m->to[k].size);
+            forget(&m->to[k]);
+        }
     for (int k = 0; k < m->members; k++) {
         size_t size = m->to[m->me].size;
         const void *data = k == m->me ? m->to[m->me].data : NULL;
@@ -366,6 +380,8 @@ static void migrate(moving *m)
             data = cairn_link_receive(m->x->link, k, &size);
         if (data)
             receive_migrants(m, data, size);
+        if (k == m->me)
+            forget(&m->to[k]);
     }
 }
 
@@ -816,6 +832,7 @@ static cairn_status rearrange(moving *m, int parts, double h, double least)
     keep_own_contacts(world, m->holder);
     TRY(choose_ghosts(m));
     bring_ghosts(m);
+    forget(&m->own); /* they are in `rows` now */
     if (has_failed(m))
         return CAIRN_NO_MEMORY;
     TRY(settle(m));

@@ -332,6 +332,14 @@ static cairn_status put_bodies(cairn_body_store *b, const int32_t *order, cairn_
     return CAIRN_OK;
 }
 
+cairn_status cairn_world_sort_rows(cairn_world *world, const uint64_t *place)
+{
+    cairn_body_store *b = &world->bodies;
+    int32_t *order;
+    TRY(sort_by_place(place, b->count - b->held, &world->scratch, &order));
+    return put_bodies(b, order, &world->scratch);
+}
+
 /* Whether bodies of neighbouring rows have moved too far apart, or were never sorted (apart =
  * 0). */
 static cairn_status is_disordered(cairn_world *world, const crowd *c, bool *out)
@@ -368,7 +376,6 @@ static cairn_status sort_bodies(cairn_world *world, const cairn_step_options *op
     bool due;
     double edge;
     uint64_t *place;
-    int32_t *order;
     if (c.all < WORTH_ORDER)
         return CAIRN_OK;
     TRY(is_disordered(world, &c, &due));
@@ -380,8 +387,7 @@ static cairn_status sort_bodies(cairn_world *world, const cairn_step_options *op
     if (c.link) {
         TRY(cairn_exchange_sort(world, options, place));
     } else {
-        TRY(sort_by_place(place, c.count, &world->scratch, &order));
-        TRY(put_bodies(b, order, &world->scratch));
+        TRY(cairn_world_sort_rows(world, place));
     }
     b->far = FAR * edge;
     c = crowd_of(world);

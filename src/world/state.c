@@ -795,7 +795,7 @@ static bool has_callback(const cairn_world *world)
 cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, void *context)
 {
     cairn_writer w = { 0 };
-    if (world->exchange.link || has_callback(world))
+    if (world->exchange.link || world->exchange.making || has_callback(world))
         return CAIRN_UNSUPPORTED; /* a member has only a part of the world */
     cairn_world_name_rows((cairn_world *)world);
     cairn_write_whole(&w, VERSION);

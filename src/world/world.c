@@ -250,17 +250,29 @@ static void deepen_inside(const cairn_world *world, const cairn_collider *collid
         *found = (deepest){ found->as_share, measure, depth, pair };
 }
 
+/* The rows to search. Members get regions of space and the ghosts around them, as in a step. */
+static cairn_status gather_rows(cairn_world *world)
+{
+    cairn_step_options options = cairn_step_options_default();
+    cairn_link *link = world->exchange.link;
+    options.parts = link ? link->members : 0;
+    if (link)
+        return cairn_world_put_in_order(world, &options);
+    cairn_world_name_rows(world);
+    cairn_arena_reset(&world->scratch);
+    world->problem_r = NULL;
+    world->exchange.gathered = false;
+    return CAIRN_OK;
+}
+
 /* A search over all bodies with reach 0. It resets the scratch, so the problem of the last step
  * ends. */
 static cairn_status find_deepest(cairn_world *world, deepest *found)
 {
     cairn_layout layout;
     cairn_touches touches;
-    cairn_world_name_rows(world);
-    cairn_arena_reset(&world->scratch);
-    world->problem_r = NULL;
-    world->exchange.gathered = false;
     world->error = (cairn_error){ 0 };
+    TRY(gather_rows(world));
     TRY(cairn_world_layout(world, &layout));
     TRY(cairn_world_touches(world, &cairn_broad_phase_auto, &layout, &touches));
     for (size_t k = 0; k < touches.count; k++)
@@ -275,15 +287,46 @@ static cairn_body_id id_of(const cairn_world *world, int body)
     return (cairn_body_id){ body >= 0 ? world->bodies.uid[body] : CAIRN_NO_BODY };
 }
 
+/* What a member has found. */
+typedef struct finding {
+    double measure, depth;
+    cairn_body_id a, b;
+} finding;
+
+/* The deepest one of all members; of equal ones that of the lowest member. */
+static cairn_status agree_on_deepest(cairn_world *world, finding *own)
+{
+    cairn_link *link = world->exchange.link;
+    if (!link)
+        return CAIRN_OK;
+    finding *all = cairn_memory_zeroed((size_t)link->members, sizeof *all);
+    cairn_status status = cairn_exchange_agree(world, all ? CAIRN_OK : CAIRN_NO_MEMORY);
+    if (status == CAIRN_OK) {
+        all[link->member] = *own;
+        cairn_link_share(link, link->members, all, sizeof *all);
+        *own = all[0];
+        for (int k = 1; k < link->members; k++)
+            *own = all[k].measure > own->measure ? all[k] : *own;
+        status = link->status;
+    }
+    cairn_memory_free(all);
+    return status;
+}
+
 /* a and b may be NULL; they name no body if nothing overlaps. */
 static cairn_status overlap(cairn_world *world, deepest *found, cairn_body_id *a, cairn_body_id *b)
 {
     found->who = (cairn_pair){ -1, -1 };
-    TRY(find_deepest(world, found));
+    TRY(cairn_exchange_agree(world, find_deepest(world, found)));
+    finding own = { found->measure, found->depth, id_of(world, found->who.first),
+                    id_of(world, found->who.second) };
+    TRY(agree_on_deepest(world, &own));
+    found->measure = own.measure;
+    found->depth = own.depth;
     if (a)
-        *a = id_of(world, found->who.first);
+        *a = own.a;
     if (b)
-        *b = id_of(world, found->who.second);
+        *b = own.b;
     return CAIRN_OK;
 }
 

@@ -61,6 +61,9 @@ void cairn_pile_show(cairn_world *world);
  * order. */
 cairn_status cairn_world_put_in_order(cairn_world *world, const cairn_step_options *options);
 
+/* Sort the dynamic rows by the places of their bodies; `place` has that of each dynamic row. */
+cairn_status cairn_world_sort_rows(cairn_world *world, const uint64_t *place);
+
 /* Whether this world moves the body in a row: it is dynamic and not a ghost. */
 static inline bool cairn_world_moves(const cairn_world *world, int row)
 {

@@ -62,8 +62,22 @@ generators:
 run: {time_step: 5e-3, duration: 0.5, solver: ngs, parts: 4, threads: 1, frame_interval: 0.1,
       certificate: full, rest_speed: 1e-3}
 """
+# run.h5 alone is written: no rank ever has the whole world
+BED = """\
+cairn: 1
+title: a bed that no rank has as a whole
+materials: {stone: {friction: 0.3}}
+bodies:
+  - {name: ball, shape: {sphere: {radius: 0.04}}, position: [0, 0, 4]}
+  - {name: floor, motion: fixed, shape: {half_space: {}}}
+generators:
+  - grid: {count: [20, 20, 21], spacing: [0.1, 0.1, 0.1], origin: [-0.95, -0.95, 0.05], radius: 0.05}
+  - pour: {count: 20, rate: 2000, centre: [0, 0, 3], size: [1.6, 1.6, 0.4], radius: 0.04}
+run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: 1, frame_interval: 4e-3,
+      paraview: false, picture: false, state: false}
+"""
 # scene, then ranks and threads of each run
-SAME = {"balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))), "mixture": (MIXTURE, ((2, 1), (3, 1))),
+SAME = {"bed": (BED, ((2, 1), (4, 1))), "balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))), "mixture": (MIXTURE, ((2, 1), (3, 1))),
         "disks": (DISKS, ((4, 1),))}
 
 

@@ -39,13 +39,53 @@ static const char *const scene_varied =
     "0.05,\n"
     "      statistics: [flow]}\n";
 
+/* What each member makes a share of: named bodies, a joint, fixed bodies after dynamic ones (which
+ * changes the order of rows), radii that differ, and enough bodies to be sorted along the curve. */
+static const char *const scene_shares =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}}\n"
+    "bodies:\n"
+    "  - {name: ball, shape: {sphere: {radius: 0.04}}, position: [0, 0, 1.5]}\n"
+    "  - {motion: fixed, shape: {half_space: {}}}\n"
+    "  - {name: other, shape: {sphere: {radius: 0.04}}, position: [0.2, 0, 1.6]}\n"
+    "  - {motion: fixed, shape: {inside_cylinder: {radius: 0.9}}}\n"
+    "joints: [{ball: {a: ball, b: other, anchor: [0.1, 0, 1.55]}}]\n"
+    "generators:\n"
+    "  - grid: {count: [12, 12, 12], spacing: [0.1, 0.1, 0.1], origin: [-0.55, -0.55, 0.06],\n"
+    "           radius: 0.045, jitter: 0.004, seed: 3}\n"
+    "  - grid: {count: [3, 3, 1], spacing: [0.2, 0.2, 0.2], origin: [-0.55, -0.55, -2],\n"
+    "           radius: 0.05, glued: true}\n"
+    "  - grid: {count: [10, 10, 4], spacing: [0.1, 0.1, 0.1], origin: [-0.55, -0.55, 1.7],\n"
+    "           radius: {uniform: {minimum: 0.03, maximum: 0.045}}, seed: 5}\n"
+    "run: {time_step: 5e-3, duration: 0.02, solver: ngs, parts: 4, threads: 1, frame_interval: "
+    "0.01,\n"
+    "      checkpoint_every: 0.01}\n";
+
+/* Only run.h5 is written, so that no member ever has the whole world. There are two windows of
+ * bodies, contacts with the fixed bodies that come before all others, and bodies that come in. */
+static const char *const scene_spread =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}}\n"
+    "bodies:\n"
+    "  - {name: ball, shape: {sphere: {radius: 0.04}}, position: [0, 0, 4]}\n"
+    "  - {name: floor, motion: fixed, shape: {half_space: {}}}\n"
+    "  - {name: wall, motion: fixed, shape: {half_space: {axis: [1, 0, 0]}}, position: [-1, 0, 0]}\n"
+    "generators:\n"
+    "  - grid: {count: [20, 20, 22], spacing: [0.1, 0.1, 0.1], origin: [-0.95, -0.95, 0.05],\n"
+    "           radius: 0.05}\n"
+    "  - pour: {count: 30, rate: 3000, centre: [0, 0, 3], size: [1.6, 1.6, 0.4], radius: 0.04}\n"
+    "run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: 1,\n"
+    "      frame_interval: 4e-3, paraview: false, picture: false, state: false}\n";
+
 /* What one member does, and how it ended. The first one runs; `resumes`: from a checkpoint. */
 typedef struct job {
     member m;
     const char *folder, *override;
     const char *scene; /* NULL: scene_balls */
+    const char *path;  /* of a scene that all members read; NULL: the first one makes it */
     bool resumes;
-    int steps; /* that it is stopped after; 0: never */
+    int steps;   /* that it is stopped after; 0: never */
+    bool shared; /* members made shares of the world   */
     cairn_run_summary summary;
     cairn_status status;
     cairn_error error;
@@ -66,6 +106,12 @@ static void lead(job *j, cairn_link *link)
     if (j->resumes) {
         cairn_resume_options options = { .progress = stop_after, .context = j, .link = link };
         j->status = cairn_run_resume(j->folder, &options, &scene, &j->summary, &j->error);
+    } else if (j->path) {
+        j->status = cairn_ranks_load(link, j->path, &j->override, j->override != NULL, &scene,
+                                     &j->error);
+        j->shared = scene && scene->shared;
+        if (j->status == CAIRN_OK)
+            j->status = cairn_run(scene, j->folder, stop_after, j, &j->summary, &j->error);
     } else {
         scene = scene_text_good(j->scene ? j->scene : scene_balls, j->override);
         scene->link = link;
@@ -161,6 +207,118 @@ TEST(a_run_goes_on_with_another_number_of_members)
     folder_remove(alone.path);
 }
 
+TEST(members_that_make_shares_of_a_scene_write_the_files_of_one_process)
+{
+    folder home = folder_create(), alone = folder_create();
+    file_write(&home, "scene.yaml", scene_shares);
+    path scene = path_in(&home, "scene.yaml");
+    run_members(1, (job){ .folder = alone.path, .path = scene.text });
+    check_ok(1);
+    CHECK(!jobs[0].shared);
+    CHECK_INT(jobs[0].summary.bodies, 4 + 1728 + 9 + 400);
+    uint64_t hash = jobs[0].summary.hash;
+    for (int members = 2; members <= 5; members++) {
+        folder f = folder_create();
+        run_members(members, (job){ .folder = f.path, .path = scene.text });
+        check_ok(members);
+        CHECK(jobs[0].shared);
+        CHECK(jobs[0].summary.hash == hash);
+        CHECK_INT(jobs[0].summary.ranks.members, members < 4 ? members : 4);
+        CHECK(check_same_h5(&alone, &f) > 60);
+        folder_remove(f.path);
+    }
+    folder_remove(alone.path);
+    folder_remove(home.path);
+}
+
+TEST(a_run_without_a_whole_world_writes_the_frames_of_one_process)
+{
+    folder home = folder_create(), alone = folder_create();
+    file_write(&home, "scene.yaml", scene_spread);
+    path scene = path_in(&home, "scene.yaml");
+    run_members(1, (job){ .folder = alone.path, .path = scene.text });
+    check_ok(1);
+    const cairn_run_summary one = jobs[0].summary;
+    CHECK(one.bodies > 8803 && one.displaced >= 0);
+    for (int members = 2; members <= 4; members += 2) {
+        folder f = folder_create();
+        run_members(members, (job){ .folder = f.path, .path = scene.text });
+        check_ok(members);
+        CHECK(jobs[0].shared);
+        CHECK(jobs[0].summary.hash == one.hash);
+        CHECK_INT(jobs[0].summary.bodies, one.bodies);
+        CHECK_INT(jobs[0].summary.displaced, one.displaced);
+        CHECK(jobs[0].summary.displacement == one.displacement);
+        CHECK(check_same_h5(&alone, &f) > 60);
+        folder_remove(f.path);
+    }
+    folder_remove(alone.path);
+    folder_remove(home.path);
+}
+
+/* The checkpoint of a run that was stopped has what no member had as a whole. */
+TEST(a_run_without_a_whole_world_goes_on_after_a_stop)
+{
+    folder home = folder_create(), alone = folder_create(), f = folder_create();
+    file_write(&home, "scene.yaml", scene_spread);
+    path scene = path_in(&home, "scene.yaml");
+    run_members(1, (job){ .folder = alone.path, .path = scene.text });
+    const cairn_run_summary one = jobs[0].summary;
+    run_members(3, (job){ .folder = f.path, .path = scene.text, .steps = 2 });
+    check_ok(3);
+    CHECK(jobs[0].summary.interrupted);
+    run_members(2, (job){ .folder = f.path, .resumes = true });
+    check_ok(2);
+    CHECK(jobs[0].summary.hash == one.hash);
+    CHECK_INT(jobs[0].summary.displaced, one.displaced);
+    CHECK(check_same_h5(&alone, &f) > 60);
+    folder_remove(f.path);
+    folder_remove(alone.path);
+    folder_remove(home.path);
+}
+
+/* They need all bodies: spheres that fill the places between others, and a state. */
+TEST(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member)
+{
+    static const char *const fill =
+        "cairn: 1\n"
+        "bodies: [{motion: fixed, shape: {half_space: {}}}]\n"
+        "generators:\n"
+        "  - grid: {count: [4, 4, 4], spacing: [0.3, 0.3, 0.3], origin: [0, 0, 0.2], radius: "
+        "0.1}\n"
+        "  - fill: {bodies: 20, centre: [0.5, 0.5, 0.6], size: [1, 1, 1], radius: 0.05}\n"
+        "run: {time_step: 5e-3, duration: 0.01, solver: ngs, parts: 3, threads: 1}\n";
+    folder home = folder_create();
+    file_write(&home, "fill.yaml", fill);
+    path scene = path_in(&home, "fill.yaml");
+    uint64_t hash = 0;
+    for (int members = 1; members <= 3; members++) {
+        run_members(members, (job){ .path = scene.text });
+        check_ok(members);
+        CHECK(!jobs[0].shared);
+        CHECK(members == 1 || jobs[0].summary.hash == hash);
+        hash = jobs[0].summary.hash;
+    }
+    folder_remove(home.path);
+}
+
+/* Only rank 0 reports it, with the place in the file; the others end too. */
+TEST(a_scene_whose_shares_overlap_is_refused_as_by_one_process)
+{
+    folder home = folder_create();
+    file_write(&home, "scene.yaml", scene_shares);
+    path scene = path_in(&home, "scene.yaml");
+    for (int members = 1; members <= 3; members += 2) {
+        run_members(members,
+                    (job){ .path = scene.text, .override = "generators.0.grid.radius=0.06" });
+        CHECK_INT(jobs[0].status, CAIRN_BAD_INPUT);
+        CHECK_CONTAINS(jobs[0].error.message, "made by generators.0.grid) overlap by 0.0");
+        for (int k = 1; k < members; k++)
+            CHECK_INT(jobs[k].status, CAIRN_OK);
+    }
+    folder_remove(home.path);
+}
+
 /* Without run.parts their number follows from the bodies: 80 are too few to be divided. */
 TEST(the_default_number_of_parts_does_not_depend_on_members)
 {
@@ -197,6 +355,11 @@ GROUP(test_together)
     RUN(CASE(a_run_by_several_members_has_the_files_of_one_process),
         CASE(what_varies_and_what_comes_in_is_written_as_by_one_process),
         CASE(a_run_goes_on_with_another_number_of_members),
+        CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
+        CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
+        CASE(a_run_without_a_whole_world_goes_on_after_a_stop),
+        CASE(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member),
+        CASE(a_scene_whose_shares_overlap_is_refused_as_by_one_process),
         CASE(the_default_number_of_parts_does_not_depend_on_members),
         CASE(what_the_first_member_cannot_begin_ends_all));
 }
