@@ -52,6 +52,10 @@ typedef enum cairn_varied {
     CAIRN_VARIED_TURN,     /* target of the motor of a joint, by its index       */
     CAIRN_VARIED_SLIDE,    /* likewise                                           */
     CAIRN_VARIED_RATE,     /* of an inlet, 1/s, by its number: 0, 1, ...         */
+    CAIRN_VARIED_CELL_X,   /* of the velocity gradient of the periodic cell, 1/s: the derivative
+                              along x of the velocity component `index`: 0, 1, 2 */
+    CAIRN_VARIED_CELL_Y,   /* along y                                            */
+    CAIRN_VARIED_CELL_Z,   /* along z                                            */
     CAIRN_VARIED_COUNT
 } cairn_varied;
 
@@ -64,6 +68,34 @@ CAIRN_API cairn_status cairn_world_vary(cairn_world *world, cairn_varied what, i
                                         const cairn_function *function);
 /** Whether some number of this kind follows a function of time. */
 CAIRN_API bool cairn_world_varies(const cairn_world *world, cairn_varied what);
+
+/* ---- periodic worlds ------------------------------------------------------------------------ */
+
+/** A world that repeats itself along some axes: docs/periodic.md. Start from
+ *  cairn_cell_def_default(). */
+typedef struct cairn_cell_def {
+    cairn_names axes;      /* x, y, z: along which the world repeats itself                 */
+    cairn_vec3 low, high;  /* m: two corners of the cell; other axes do not matter          */
+    cairn_vec3 gradient_x; /* 1/s: derivatives of the velocity component x along x, y and z */
+    cairn_vec3 gradient_y; /* 1/s: likewise of y                                            */
+    cairn_vec3 gradient_z;
+} cairn_cell_def;
+
+/** No axes, a cell of 1 m that does not move. */
+CAIRN_API cairn_cell_def cairn_cell_def_default(void);
+/** The table of cairn_cell_def. */
+CAIRN_API const cairn_record *cairn_cell_record(void);
+/** Make a world periodic; without axes it is so no longer. The contacts of the last step are
+ *  forgotten. Fails with CAIRN_BAD_INPUT or CAIRN_NOT_FINITE; cairn_world_error says why. What the
+ *  cell cannot hold is refused by the next step. */
+CAIRN_API cairn_status cairn_world_set_cell(cairn_world *world, const cairn_cell_def *def);
+/** Only its velocity gradient: the cell and the bodies in it stay. CAIRN_BAD_INPUT: an axis is not
+ *  periodic. */
+CAIRN_API cairn_status cairn_world_set_cell_gradient(cairn_world *world, const cairn_cell_def *def);
+/** The cell now, with the velocities that its edges had in the last step. */
+CAIRN_API cairn_cell cairn_world_cell(const cairn_world *world);
+/** Whether the world is periodic along some axis. */
+CAIRN_API bool cairn_cell_exists(const cairn_cell *cell);
 
 /** Bodies still to come from all inlets (generate.h). */
 CAIRN_API int64_t cairn_world_inlet_pending(const cairn_world *world);

@@ -475,6 +475,7 @@ static cairn_status take_contacts(const cairn_world *world, double time_step, ca
     out->pair = all.body;
     out->point = all.point;
     out->normal = all.normal;
+    out->image = all.image;
     out->force = cairn_sample_forces(&mine, out->dimension, time_step, arena);
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -508,7 +509,8 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
                            .mass = b.mass,
                            .radius = radius,
                            .volume = volume,
-                           .material = b.material };
+                           .material = b.material,
+                           .cell = cairn_world_cell(world) };
     if (!is_grain || !radius || !volume)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b.count; i++) {

@@ -123,6 +123,7 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_world(b));
     TRY(cairn_scene_read_run(b));
     TRY(cairn_scene_read_measure(b));
+    TRY(cairn_scene_read_periodic(b));
     TRY(cairn_scene_read_materials(b));
     TRY(make_origins(b));
     TRY(cairn_scene_read_bodies(b));
@@ -132,6 +133,7 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_outlets(b));
     TRY(cairn_scene_read_events(b));
     TRY(cairn_scene_read_series(b));
+    TRY(cairn_scene_check_periodic(b));
     return cairn_scene_check_overlap(b);
 }
 

@@ -154,6 +154,7 @@ double cairn_body_kinetic(const cairn_world *world, int body, cairn_vec3 v, cair
 typedef struct cairn_contact_store {
     int count;
     size_t capacity;
+    double step;   /* s: time step in which they were found; 0: none         */
     size_t bytes;  /* of all columns                                         */
     unsigned set;  /* CAIRN_CONTACTS_...: the laws whose columns have memory */
     int moments;   /* components of moment and turning per contact; 0: none  */

@@ -570,7 +570,8 @@ def names_of(part):
 def scene_pages():
     """The pages that describe scenes."""
     text = ""
-    for name in ("scene-format.md", "scene-bodies.md", "scene-parts.md", "processes.md", "series.md"):
+    for name in ("scene-format.md", "scene-bodies.md", "scene-parts.md", "processes.md", "series.md",
+                 "periodic.md"):
         with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
             text += file.read()
     return text
@@ -607,7 +608,7 @@ class Schema(unittest.TestCase):
         self.assertEqual(sorted(s["$defs"]), sorted(
             ["run", "material", "pair", "body", "part", "orientation", "shape", "driver", "load",
              "joint", "drive", "distribution", "generator", "friction_law", "measure", "function",
-             "driven_group", "outlet", "event", "condition", "start", "series"]))
+             "driven_group", "outlet", "event", "condition", "start", "series", "periodic"]))
         self.assertEqual(s["required"], ["cairn", "run"])
         self.assertEqual(s["$defs"]["run"]["required"], ["time_step", "duration"])
         self.assertEqual(s["$defs"]["run"]["properties"]["time_step"]["exclusiveMinimum"], 0)
