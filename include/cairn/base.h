@@ -96,11 +96,11 @@ typedef struct cairn_image {
 /** A periodic cell: a body at x has images at x + k1 e1 + k2 e2 + k3 e3 for all integers k, which
  *  move with the velocity of the body plus k1 e1' + k2 e2' + k3 e3'. An edge of 0: the world is not
  *  periodic along that axis. All zero: it is not periodic at all. */
-typedef struct cairn_cell {
+typedef struct cairn_lattice {
     cairn_vec3 corner;  /* m                                                     */
     cairn_vec3 edge[3]; /* m                                                     */
     cairn_vec3 rate[3]; /* m/s: e', the velocities of the edges in the last step */
-} cairn_cell;
+} cairn_lattice;
 
 /** A symmetric 3 x 3 matrix. */
 typedef struct cairn_symmetric {

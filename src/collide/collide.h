@@ -198,7 +198,7 @@ typedef struct cairn_layout {
     const cairn_zone *zones;
     const cairn_collider *colliders; /* of all but balls, whose zones are sufficient         */
     const double *reach;             /* m, of each; NULL: 0                                  */
-    const cairn_cell *cell;          /* NULL: not periodic; rate: m, the way of edges to cover */
+    const cairn_lattice *cell;       /* NULL: not periodic; rate: m, the way of edges to cover */
 } cairn_layout;
 
 /* A list of pairs and the zones it was built with. Zero is an empty list. */

@@ -46,7 +46,7 @@ int cairn_image_compare(cairn_image a, cairn_image b)
     return 0;
 }
 
-void cairn_cell_reciprocal(const cairn_cell *cell, cairn_vec3 b[3])
+void cairn_lattice_reciprocal(const cairn_lattice *cell, cairn_vec3 b[3])
 {
     static const cairn_vec3 axis[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
     cairn_vec3 e[3];
@@ -57,7 +57,7 @@ void cairn_cell_reciprocal(const cairn_cell *cell, cairn_vec3 b[3])
         b[i] = cairn_scale(1 / volume, cairn_cross(e[(i + 1) % 3], e[(i + 2) % 3]));
 }
 
-cairn_image cairn_cell_home(const cairn_cell *cell, const cairn_vec3 b[3], cairn_vec3 x)
+cairn_image cairn_lattice_home(const cairn_lattice *cell, const cairn_vec3 b[3], cairn_vec3 x)
 {
     cairn_image home = { { 0, 0, 0 } };
     for (int i = 0; i < 3; i++)
@@ -66,9 +66,9 @@ cairn_image cairn_cell_home(const cairn_cell *cell, const cairn_vec3 b[3], cairn
     return home;
 }
 
-cairn_cell cairn_cell_ahead(const cairn_cell *cell, double time)
+cairn_lattice cairn_lattice_ahead(const cairn_lattice *cell, double time)
 {
-    cairn_cell then = *cell;
+    cairn_lattice then = *cell;
     for (int i = 0; i < 3; i++)
         then.edge[i] = cairn_add_scaled(cell->edge[i], time, cell->rate[i]);
     return then;
@@ -84,12 +84,12 @@ static cairn_image place_of(const cairn_images *m, const cairn_crowd *crowd, int
 }
 
 /* To an image, which moves with the edges in the step: the rates of a layout are their ways. */
-static void move_zone(cairn_zone *zone, const cairn_cell *cell, cairn_image image)
+static void move_zone(cairn_zone *zone, const cairn_lattice *cell, cairn_image image)
 {
     if (!cairn_image_is_other(image))
         return;
-    double way = cairn_norm(cairn_cell_drift(cell, image));
-    zone->centre = cairn_add(zone->centre, cairn_cell_shift(cell, image));
+    double way = cairn_norm(cairn_lattice_drift(cell, image));
+    zone->centre = cairn_add(zone->centre, cairn_lattice_shift(cell, image));
     zone->half = cairn_add(zone->half, cairn_vec(way, way, way));
 }
 
@@ -127,15 +127,15 @@ typedef struct span {
     double low[3], high[3];
 } span;
 
-static span span_of(const cairn_zone *zone, const cairn_cell *cell, const cairn_vec3 b[3],
+static span span_of(const cairn_zone *zone, const cairn_lattice *cell, const cairn_vec3 b[3],
                     double more)
 {
     span s;
     cairn_vec3 d = cairn_sub(zone->centre, cell->corner), h = zone->half;
     for (int i = 0; i < 3; i++) {
         double middle = cairn_dot(b[i], d);
-        double half = fabs(b[i].x) * h.x + fabs(b[i].y) * h.y + fabs(b[i].z) * h.z +
-                      more * cairn_norm(b[i]);
+        double half =
+            fabs(b[i].x) * h.x + fabs(b[i].y) * h.y + fabs(b[i].z) * h.z + more * cairn_norm(b[i]);
         s.low[i] = middle - half;
         s.high[i] = middle + half;
     }
@@ -154,8 +154,8 @@ static cairn_status add_image(cairn_images *m, int body, cairn_image image)
 
 /* All images of a body that overlap the span of all bodies and whose first component other than 0
  * is positive. */
-static cairn_status add_images(cairn_images *m, int body, const cairn_cell *cell, const span *own,
-                               const span *all)
+static cairn_status add_images(cairn_images *m, int body, const cairn_lattice *cell,
+                               const span *own, const span *all)
 {
     static const cairn_image none = { { 0, 0, 0 } };
     int32_t from[3] = { 0, 0, 0 }, to[3] = { 0, 0, 0 };
@@ -199,14 +199,14 @@ static cairn_status place(cairn_images *m, const cairn_crowd *crowd, const cairn
     for (int i = 0; i < at->count; i++) {
         const cairn_zone *zone = &at->zones[i];
         cairn_image home =
-            cairn_zone_bounded(zone) ? cairn_cell_home(at->cell, b, zone->centre) : none;
+            cairn_zone_bounded(zone) ? cairn_lattice_home(at->cell, b, zone->centre) : none;
         m->base[i] = cairn_image_from(home, none, crowd->image[i]);
     }
     return lay_out(m, crowd);
 }
 
 /* The span of all bounded rooms. */
-static span span_of_all(const cairn_images *m, const cairn_cell *cell, const cairn_vec3 b[3])
+static span span_of_all(const cairn_images *m, const cairn_lattice *cell, const cairn_vec3 b[3])
 {
     span all = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (int i = 0; i < m->bodies; i++) {
@@ -234,8 +234,7 @@ static void give_room(cairn_images *m, int i, double share)
 static cairn_status make_room(cairn_images *m, int begin, double share)
 {
     int total = m->bodies + m->count;
-    TRY(cairn_memory_reserve((void **)&m->room, &m->room_capacity, (size_t)total,
-                             sizeof *m->room));
+    TRY(cairn_memory_reserve((void **)&m->room, &m->room_capacity, (size_t)total, sizeof *m->room));
     for (int i = begin; i < total; i++)
         give_room(m, i, share);
     return CAIRN_OK;
@@ -243,9 +242,9 @@ static cairn_status make_room(cairn_images *m, int begin, double share)
 
 static cairn_status choose(cairn_images *m, const cairn_crowd *crowd, double share)
 {
-    const cairn_cell *cell = crowd->at->cell;
+    const cairn_lattice *cell = crowd->at->cell;
     cairn_vec3 b[3];
-    cairn_cell_reciprocal(cell, b);
+    cairn_lattice_reciprocal(cell, b);
     memcpy(m->edge, cell->edge, sizeof m->edge);
     m->slack = SLACK * mean_edge(crowd->at);
     TRY(place(m, crowd, b));

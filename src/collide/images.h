@@ -7,13 +7,13 @@
 
 /* ---- the lattice ----------------------------------------------------------------------------- */
 
-static inline bool cairn_edge_is_periodic(const cairn_cell *cell, int axis)
+static inline bool cairn_edge_is_periodic(const cairn_lattice *cell, int axis)
 {
     cairn_vec3 e = cell->edge[axis];
     return e.x != 0 || e.y != 0 || e.z != 0;
 }
 
-static inline bool cairn_cell_is_periodic(const cairn_cell *cell)
+static inline bool cairn_lattice_is_periodic(const cairn_lattice *cell)
 {
     return cairn_edge_is_periodic(cell, 0) || cairn_edge_is_periodic(cell, 1) ||
            cairn_edge_is_periodic(cell, 2);
@@ -27,13 +27,13 @@ static inline cairn_vec3 cairn_edges_sum(const cairn_vec3 edge[3], cairn_image i
 }
 
 /* m: from a body to its image. */
-static inline cairn_vec3 cairn_cell_shift(const cairn_cell *cell, cairn_image image)
+static inline cairn_vec3 cairn_lattice_shift(const cairn_lattice *cell, cairn_image image)
 {
     return cairn_edges_sum(cell->edge, image);
 }
 
 /* m/s: velocity of an image relative to its original. */
-static inline cairn_vec3 cairn_cell_drift(const cairn_cell *cell, cairn_image image)
+static inline cairn_vec3 cairn_lattice_drift(const cairn_lattice *cell, cairn_image image)
 {
     return cairn_edges_sum(cell->rate, image);
 }
@@ -60,11 +60,11 @@ static inline cairn_image cairn_image_from(cairn_image a, cairn_image b, cairn_i
 int cairn_image_compare(cairn_image a, cairn_image b);
 /* 1/m: the vectors with b_i.e_j = 1 for i = j, else 0. An axis without an edge counts as an edge of
  * 1 m along the axis. 1/|b_i| is the distance of two opposite faces. */
-void cairn_cell_reciprocal(const cairn_cell *cell, cairn_vec3 b[3]);
+void cairn_lattice_reciprocal(const cairn_lattice *cell, cairn_vec3 b[3]);
 /* The image of a point that lies within the cell, as the edges to add to it. */
-cairn_image cairn_cell_home(const cairn_cell *cell, const cairn_vec3 b[3], cairn_vec3 x);
+cairn_image cairn_lattice_home(const cairn_lattice *cell, const cairn_vec3 b[3], cairn_vec3 x);
 /* The cell some time, s, after the start of the step. */
-cairn_cell cairn_cell_ahead(const cairn_cell *cell, double time);
+cairn_lattice cairn_lattice_ahead(const cairn_lattice *cell, double time);
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ typedef struct cairn_sample {
     const cairn_vec3 *point, *normal; /* m; unit, from b to a                                   */
     const cairn_vec3 *force;          /* N, on a                                                */
     const cairn_image *image;         /* of b, in periodic samples; NULL: the originals touch   */
-    cairn_cell cell;                  /* edges of the periodic cell; 0: not periodic            */
+    cairn_lattice lattice;            /* edges of the periodic cell; 0: not periodic            */
     const cairn_energy *totals;       /* works and losses since the start; NULL: not known      */
 } cairn_sample;
 

@@ -475,7 +475,7 @@ static void add_contacts(const cairn_measure *m, const cairn_region *region, ten
             continue;
         cairn_vec3 from = on_b ? s->x[b] : s->point[c], to = on_a ? s->x[a] : s->point[c];
         for (int i = 0; s->image && on_b && i < 3; i++) /* to the image of b that touches a */
-            from = cairn_add_scaled(from, s->image[c].k[i], s->cell.edge[i]);
+            from = cairn_add_scaled(from, s->image[c].k[i], s->lattice.edge[i]);
         double share = region ? cairn_region_share(region, from, to) : 1;
         add_product(sum, share, s->force[c], cairn_sub(to, from));
     }

@@ -114,7 +114,7 @@ cairn_status cairn_region_column(const cairn_measure *m, int axis, cairn_region 
 
 double cairn_measure_cell(const cairn_measure *m)
 {
-    const cairn_vec3 *e = m->sample->cell.edge;
+    const cairn_vec3 *e = m->sample->lattice.edge;
     bool open = true;
     for (int k = 0; k < m->sample->dimension; k++)
         open = open && isinf(m->box.low[k]) && isinf(m->box.high[k]) && cairn_norm(e[k]) > 0;

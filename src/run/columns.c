@@ -146,13 +146,14 @@ cairn_run_sources cairn_run_contact_sources(const cairn_world *world)
     cairn_surface_laws laws = cairn_world_surface_laws(world);
     bool turns = laws.rolling || laws.spinning;
     bool sticky = turns || laws.anisotropic || laws.adhesive;
-    const cairn_cell cell = cairn_world_cell(world);
+    const cairn_lattice cell = cairn_world_lattice(world);
     cairn_run_sources all = cairn_run_sources_of(contacts, CAIRN_COUNT(contacts));
-    add_contacts(&all, (choice){ .view = offsetof(cairn_run_frame, touch),
-                                 .goes = CAIRN_GOES_FRAME,
-                                 .set = (sticky ? CAIRN_CONTACTS_AXES | CAIRN_CONTACTS_ADHERE : 0) |
-                                        (turns ? CAIRN_CONTACTS_TURN : 0) |
-                                        (cairn_cell_exists(&cell) ? CAIRN_CONTACTS_IMAGES : 0) });
+    add_contacts(&all,
+                 (choice){ .view = offsetof(cairn_run_frame, touch),
+                           .goes = CAIRN_GOES_FRAME,
+                           .set = (sticky ? CAIRN_CONTACTS_AXES | CAIRN_CONTACTS_ADHERE : 0) |
+                                  (turns ? CAIRN_CONTACTS_TURN : 0) |
+                                  (cairn_lattice_exists(&cell) ? CAIRN_CONTACTS_IMAGES : 0) });
     return all;
 }
 

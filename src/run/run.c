@@ -340,7 +340,7 @@ static cairn_status measure_packing(run *r)
 /* Where a body is on its path; in a periodic cell, from which it was put back, without jumps. */
 static cairn_vec3 place_of(const run *r, const cairn_bodies *bodies, int i)
 {
-    const cairn_cell cell = cairn_world_cell(r->scene->world);
+    const cairn_lattice cell = cairn_world_lattice(r->scene->world);
     cairn_vec3 x = bodies->x[i];
     for (int axis = 0; axis < 3; axis++)
         x = cairn_add_scaled(x, bodies->image[i].k[axis], cell.edge[axis]);

@@ -30,7 +30,7 @@ typedef struct step_row {
     double time;
     uint8_t solver;
     cairn_vec3 gravity;
-    cairn_cell cell;
+    cairn_lattice cell;
     cairn_step_report report;
 } step_row;
 
@@ -115,17 +115,17 @@ struct cairn_run_file {
 
 static bool is_periodic(const cairn_world *world)
 {
-    const cairn_cell cell = cairn_world_cell(world);
-    return cairn_cell_exists(&cell);
+    const cairn_lattice cell = cairn_world_lattice(world);
+    return cairn_lattice_exists(&cell);
 }
 
 /* The periodic cell of the start: its corner and edges. */
 static cairn_status write_cell(cairn_run_file *f, cairn_error *error)
 {
-    const cairn_cell cell = cairn_world_cell(f->scene->world);
+    const cairn_lattice cell = cairn_world_lattice(f->scene->world);
     const cairn_hdf5_values corner = { CAIRN_HDF5_REAL, 3, &cell.corner };
     const cairn_hdf5_values edges = { CAIRN_HDF5_REAL, 9, cell.edge };
-    if (!cairn_cell_exists(&cell) || H5Aexists(f->file, "cell") > 0)
+    if (!cairn_lattice_exists(&cell) || H5Aexists(f->file, "cell") > 0)
         return CAIRN_OK;
     TRY(cairn_hdf5_attribute(f->file, "cell_corner", corner, error));
     return cairn_hdf5_attribute(f->file, "cell", edges, error);
@@ -578,9 +578,12 @@ cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
 {
     if (f->frictions)
         note_friction(f, f->frictions + f->waiting_count * f->scene->material_count);
-    f->waiting[f->waiting_count++] = (step_row){ step, time, solver_number(report->solve.solver),
+    f->waiting[f->waiting_count++] = (step_row){ step,
+                                                 time,
+                                                 solver_number(report->solve.solver),
                                                  cairn_world_gravity(f->scene->world),
-                                                 cairn_world_cell(f->scene->world), *report };
+                                                 cairn_world_lattice(f->scene->world),
+                                                 *report };
     TRY(cairn_run_statistics_step(&f->statistics, time, report));
     if (f->waiting_count < STEP_BUFFER)
         return CAIRN_OK;

@@ -266,8 +266,7 @@ static cairn_status add_series_row(cairn_run_statistic *item, double time)
 static bool is_row_due(double interval, double time, double h)
 {
     double slack = 1e-6 * h;
-    return interval <= h ||
-           floor((time + slack) / interval) > floor((time - h + slack) / interval);
+    return interval <= h || floor((time + slack) / interval) > floor((time - h + slack) / interval);
 }
 
 cairn_status cairn_run_statistics_step(cairn_run_statistics *s, double time,
@@ -510,7 +509,7 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
                            .radius = radius,
                            .volume = volume,
                            .material = b.material,
-                           .cell = cairn_world_cell(world) };
+                           .lattice = cairn_world_lattice(world) };
     if (!is_grain || !radius || !volume)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b.count; i++) {

@@ -102,7 +102,7 @@ cairn_scene_keys cairn_scene_run_keys(void)
 
 cairn_scene_keys cairn_scene_periodic_keys(void)
 {
-    return (cairn_scene_keys){ cairn_cell_record(), NULL, NULL, 0 };
+    return (cairn_scene_keys){ cairn_lattice_record(), NULL, NULL, 0 };
 }
 
 cairn_scene_keys cairn_scene_measure_keys(void)
@@ -529,9 +529,12 @@ static const cairn_option series_options[] = {
 const cairn_record *cairn_series_record(void)
 {
     static const cairn_record record = {
-        "series",       "force, torque and work on bodies or of a joint",
-        sizeof(cairn_scene_series), series_default,
-        series_options, CAIRN_COUNT(series_options),
+        "series",
+        "force, torque and work on bodies or of a joint",
+        sizeof(cairn_scene_series),
+        series_default,
+        series_options,
+        CAIRN_COUNT(series_options),
     };
     return &record;
 }

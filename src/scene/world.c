@@ -153,37 +153,39 @@ enum { GRADIENT = 3 }; /* place of gradient_x in the table of the cell; y and z 
 /* One line of the table. A gradient may have functions of time, which the reader collects for one
  * vector at a time. */
 static cairn_status read_line(cairn_scene_build *b, const cairn_yaml_node *node, int line,
-                              cairn_cell_def *def)
+                              cairn_lattice_def *def)
 {
-    const cairn_record only = { .options = cairn_cell_record()->options + line, .option_count = 1 };
+    const cairn_record only = { .options = cairn_lattice_record()->options + line,
+                                .option_count = 1 };
     return cairn_scene_read_record(b, node, &only, def);
 }
 
 static cairn_status set_cell(cairn_scene_build *b, const cairn_yaml_node *node,
-                             const cairn_cell_def *def)
+                             const cairn_lattice_def *def)
 {
     cairn_world *world = b->scene->world;
-    const cairn_cell before = cairn_world_cell(world);
+    const cairn_lattice before = cairn_world_lattice(world);
     bool given = cairn_yaml_find(node, "axes") || cairn_yaml_find(node, "low") ||
                  cairn_yaml_find(node, "high");
-    if (!given && cairn_cell_exists(&before)) /* a start that now deforms */
-        return cairn_scene_blame(b, cairn_world_set_cell_gradient(world, def), node,
+    if (!given && cairn_lattice_exists(&before)) /* a start that now deforms */
+        return cairn_scene_blame(b, cairn_world_set_lattice_gradient(world, def), node,
                                  cairn_world_error(world));
     if (def->axes.count == 0)
         return cairn_yaml_fail(node, "axes", b->error,
                                "the key 'axes' is missing: one or more of x, y, z");
-    return cairn_scene_blame(b, cairn_world_set_cell(world, def), node, cairn_world_error(world));
+    return cairn_scene_blame(b, cairn_world_set_lattice(world, def), node,
+                             cairn_world_error(world));
 }
 
 /* Lines with functions of time are read twice: the cell must be there before its gradient can
  * vary. */
 cairn_status cairn_scene_read_periodic(cairn_scene_build *b)
 {
-    static const cairn_varied parts[] = { CAIRN_VARIED_CELL_X, CAIRN_VARIED_CELL_Y,
-                                          CAIRN_VARIED_CELL_Z };
+    static const cairn_varied parts[] = { CAIRN_VARIED_LATTICE_X, CAIRN_VARIED_LATTICE_Y,
+                                          CAIRN_VARIED_LATTICE_Z };
     const cairn_yaml_node *node = cairn_yaml_find(b->tree.root, "periodic");
     const cairn_scene_keys keys = cairn_scene_periodic_keys();
-    cairn_cell_def def = cairn_cell_def_default();
+    cairn_lattice_def def = cairn_lattice_def_default();
     if (!node)
         return CAIRN_OK;
     TRY(cairn_scene_check_keys(b, node, &keys));
@@ -204,9 +206,9 @@ cairn_status cairn_scene_read_periodic(cairn_scene_build *b)
 cairn_status cairn_scene_check_periodic(cairn_scene_build *b)
 {
     const cairn_yaml_node *node = cairn_yaml_find(b->tree.root, "periodic");
-    const cairn_cell cell = cairn_world_cell(b->scene->world);
+    const cairn_lattice cell = cairn_world_lattice(b->scene->world);
     cairn_error wrong = { 0 };
-    if (!cairn_cell_exists(&cell))
+    if (!cairn_lattice_exists(&cell))
         return CAIRN_OK;
     cairn_status status = cairn_world_step_check(b->scene->world, &b->scene->step, &wrong);
     return cairn_scene_blame(b, status, node ? node : b->tree.root, &wrong);

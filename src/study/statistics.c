@@ -325,13 +325,13 @@ static cairn_status read_cell(cairn_run_reader *r, int k, cairn_sample *out)
 {
     rows from = { r, -1, (int64_t)r->step[k] - 1, 1 };
     const void *edges;
-    if (!cairn_hdf5_read_reals_attribute(r->file, "cell", 9, (double *)out->cell.edge) ||
+    if (!cairn_hdf5_read_reals_attribute(r->file, "cell", 9, (double *)out->lattice.edge) ||
         !(r->step[k] > 0))
         return CAIRN_OK;
     TRY(cairn_hdf5_open_group(r->file, "steps", &from.group, r->error));
     cairn_status status = read_part(&from, "cell", CAIRN_HDF5_REAL, 9, &edges);
     if (status == CAIRN_OK)
-        memcpy(out->cell.edge, edges, sizeof out->cell.edge);
+        memcpy(out->lattice.edge, edges, sizeof out->lattice.edge);
     H5Gclose(from.group);
     return status;
 }
@@ -506,8 +506,7 @@ static cairn_status read_series(hid_t group, cairn_statistic_table *table, cairn
     hid_t own;
     cairn_arena arena = { 0 };
     if (group < 0 || !cairn_hdf5_has(group, table->name))
-        return cairn_fail(error, CAIRN_NOT_FOUND, "series", "there is no series '%s'",
-                          table->name);
+        return cairn_fail(error, CAIRN_NOT_FOUND, "series", "there is no series '%s'", table->name);
     TRY(cairn_hdf5_open_group(group, table->name, &own, error));
     cairn_status status = read_table(own, table, &arena, error);
     H5Gclose(own);

@@ -249,7 +249,7 @@ static void fill_imposed(const cairn_step *step, const cairn_free_motion *motion
 static cairn_vec3 drift_of(const cairn_step *step, int j)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    return c->image ? cairn_cell_drift(&step->world->periodic.cell, c->image[j])
+    return c->image ? cairn_lattice_drift(&step->world->periodic.cell, c->image[j])
                     : cairn_vec(0, 0, 0);
 }
 

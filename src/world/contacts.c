@@ -414,8 +414,8 @@ static const inexact exact = { 0, { -1, -1 } };
 /* The state of the conversion of witnesses to contacts, for one range of leaves. */
 typedef struct gathering {
     cairn_world *world;
-    const cairn_quat *q_eval; /* of each body: orientation at which contacts are evaluated */
-    const cairn_cell *cell;   /* where they are evaluated; NULL: the world is not periodic */
+    const cairn_quat *q_eval;  /* of each body: orientation at which contacts are evaluated */
+    const cairn_lattice *cell; /* where they are evaluated; NULL: the world is not periodic */
     const cairn_touches *touches;
     int next;              /* index of the next contact            */
     cairn_contact_law law; /* cached law of the last two materials */
@@ -435,7 +435,7 @@ static void set_image(const gathering *g, int j, size_t k, bool swapped)
     cairn_contact_store *c = &g->world->contacts;
     cairn_image image = g->world->pair_list.image[k];
     c->image[j] = swapped ? cairn_image_opposite(image) : image;
-    c->shift[j] = cairn_cell_shift(g->cell, c->image[j]);
+    c->shift[j] = cairn_lattice_shift(g->cell, c->image[j]);
     if (swapped)
         c->point[j] = cairn_add(c->point[j], c->shift[j]);
 }
@@ -595,7 +595,7 @@ static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
     set |= world->materials.bouncing ? CAIRN_CONTACTS_BOUNCE : 0;
     set |= laws->adhesive ? CAIRN_CONTACTS_ADHERE : 0;
     set |= laws->rolling || laws->spinning ? CAIRN_CONTACTS_TURN : 0;
-    set |= cairn_world_lattice(world) ? CAIRN_CONTACTS_IMAGES : 0;
+    set |= cairn_lattice_of(world) ? CAIRN_CONTACTS_IMAGES : 0;
     world->contacts.moments = set & CAIRN_CONTACTS_TURN ? 2 * world->dimension - 3 : 0;
     return cairn_contacts_reserve(&world->contacts, contacts, set, world->dimension);
 }
@@ -612,13 +612,11 @@ static void report_inexact(const cairn_step *step, const inexact *least)
 }
 
 static gathering start_gathering(cairn_world *world, const cairn_quat *q_eval,
-                                 const cairn_cell *cell)
+                                 const cairn_lattice *cell)
 {
-    return (gathering){ .world = world,
-                        .q_eval = q_eval,
-                        .cell = cell,
-                        .law = { .a = -1, .b = -1 },
-                        .least = exact };
+    return (gathering){
+        .world = world, .q_eval = q_eval, .cell = cell, .law = { .a = -1, .b = -1 }, .least = exact
+    };
 }
 
 /* All contacts if there are only balls and planes. Their distances are closed forms. */
@@ -659,12 +657,12 @@ static cairn_status find_candidates(const cairn_step *step, const cairn_free_mot
 {
     cairn_layout layout;
     double ahead = step->h * cairn_scheme_ahead(step->scheme, step->linearisations);
-    const cairn_cell cell = cairn_cell_for(&step->world->periodic.cell, ahead,
-                                           step->scheme->velocity_level ? 0 : step->h);
+    const cairn_lattice cell = cairn_lattice_for(&step->world->periodic.cell, ahead,
+                                                 step->scheme->velocity_level ? 0 : step->h);
     if (!step->options->reuse_pairs)
         cairn_kept_pairs_forget(&step->world->kept_pairs);
     TRY(lay_out(step, motion, candidates, &layout));
-    layout.cell = cairn_world_lattice(step->world) ? &cell : NULL;
+    layout.cell = cairn_lattice_of(step->world) ? &cell : NULL;
     return candidates->plain ? gather_plain(step, motion->q_eval, &layout)
                              : gather_any(step, motion->q_eval, &layout);
 }

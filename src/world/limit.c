@@ -47,8 +47,8 @@ typedef struct moved {
 typedef struct passage {
     int body, other;
     cairn_meeting couple; /* both, the other one as its image                               */
-    double way, turn; /* m: of its centre relative to the other; of its surface by turning */
-    double size;      /* m: farthest that it may move                                      */
+    double way, turn;     /* m: of its centre relative to the other; of its surface by turning */
+    double size;          /* m: farthest that it may move                                      */
 } passage;
 
 /* ---- ways ----------------------------------------------------------------------------------- */
@@ -96,19 +96,23 @@ static passage passage_of(const moved *m, cairn_meeting couple)
 {
     const cairn_step *step = m->step;
     const cairn_vec3 *x = step->world->bodies.x;
-    const cairn_cell *cell = &step->world->periodic.cell;
+    const cairn_lattice *cell = &step->world->periodic.cell;
     int i = couple.body[0], k = couple.body[1];
     cairn_vec3 v, omega, v_other, omega_other, apart = cairn_sub(x[i], x[k]);
     velocity_of(m, i, &v, &omega);
     velocity_of(m, k, &v_other, &omega_other);
     v = cairn_sub(v, v_other);
     if (cairn_image_is_other(couple.image)) {
-        v = cairn_sub(v, cairn_cell_drift(cell, couple.image));
-        apart = cairn_sub(apart, cairn_cell_shift(cell, couple.image));
+        v = cairn_sub(v, cairn_lattice_drift(cell, couple.image));
+        apart = cairn_sub(apart, cairn_lattice_shift(cell, couple.image));
     }
     if (cairn_body_arm(step->world, k) > 0) /* the rotation of a ball moves no surface */
         v = cairn_sub(v, cairn_cross(omega_other, apart));
-    return (passage){ i, k, couple, step->h * cairn_norm(v), surface_way(step, i, omega),
+    return (passage){ i,
+                      k,
+                      couple,
+                      step->h * cairn_norm(v),
+                      surface_way(step, i, omega),
                       size_of(&step->world->bodies, i, k) };
 }
 
@@ -218,7 +222,8 @@ static inline bool stays_near(const limit_job *job, const cairn_meeting *couple)
     int i = couple->body[0], k = couple->body[1];
     double way = job->way[i] + job->way[k];
     if (cairn_image_is_other(couple->image))
-        way += step->h * cairn_norm(cairn_cell_drift(&step->world->periodic.cell, couple->image));
+        way +=
+            step->h * cairn_norm(cairn_lattice_drift(&step->world->periodic.cell, couple->image));
     bool turning = (b->arm[i] > 0 && !is_fixed(b, i)) || (b->arm[k] > 0 && !is_fixed(b, k));
     return !turning && way <= b->extent[i] && way <= b->extent[k];
 }
@@ -284,7 +289,7 @@ static double closing_of(const moved *m, const passage *p, cairn_vec3 from_other
     velocity_of(m, p->body, &v, &omega);
     velocity_of(m, p->other, &v_other, &omega_other);
     if (cairn_image_is_other(p->couple.image))
-        v = cairn_sub(v, cairn_cell_drift(&m->step->world->periodic.cell, p->couple.image));
+        v = cairn_sub(v, cairn_lattice_drift(&m->step->world->periodic.cell, p->couple.image));
     return m->step->h * cairn_dot(from_other, cairn_sub(v, v_other));
 }
 
@@ -365,13 +370,13 @@ static cairn_status limit_unseen(const moved *m)
     double *way;
     TRY(cairn_answer_ways(m->step, m->motion, m->answer, &way));
     TRY(cairn_world_layout_at(world, b->x, b->q, way, &layout));
-    const cairn_cell cell = cairn_cell_for(&world->periodic.cell, 0, m->step->h);
+    const cairn_lattice cell = cairn_lattice_for(&world->periodic.cell, 0, m->step->h);
     layout.cell = layout.cell ? &cell : NULL;
     TRY(cairn_world_touches(world, m->step->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++)
         for (int i = 0; i < t.number[k]; i++) {
-            const cairn_meeting couple = cairn_pair_meeting(
-                &world->pair_list, (size_t)cairn_touches_leaf(&t, k).pair);
+            const cairn_meeting couple =
+                cairn_pair_meeting(&world->pair_list, (size_t)cairn_touches_leaf(&t, k).pair);
             TRY(limit_witness(m, &couple, t.swapped[k], &t.found[t.first[k] + (size_t)i]));
         }
     return CAIRN_OK;

@@ -240,7 +240,7 @@ cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *
     end_job job = { step, motion, joints, answer, arrival };
     tally all;
     *arrival = (cairn_arrival){ motion->x_next, motion->q_next, motion->angle_next,
-                                cairn_cell_ahead(&step->world->periodic.cell, step->h) };
+                                cairn_lattice_ahead(&step->world->periodic.cell, step->h) };
     TRY(cairn_joints_energy(step, motion, joints, answer));
     TRY(cairn_step_find_pushed(step, motion, answer, arrival));
     TRY(tally_bodies(step, end_range, &job, &all));

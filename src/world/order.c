@@ -39,7 +39,7 @@ void cairn_world_name_rows(cairn_world *world)
         cairn_contacts_rename(&world->contacts, now, world->dimension);
         world->contacts_sorted = cairn_contacts_are_sorted(&world->contacts);
         cairn_kept_pairs_rename(&world->kept_pairs, b->was, b->count, now, b->named);
-        if (cairn_world_lattice(world)) /* its list has images after the bodies */
+        if (cairn_lattice_of(world)) /* its list has images after the bodies */
             cairn_kept_pairs_forget(&world->kept_pairs);
     }
     if (b->moved || world->joints.changed)

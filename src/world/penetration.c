@@ -53,7 +53,7 @@ static void note_depth(const cairn_world *world, int a, int b, double depth, dee
 /* m: from a body to its image where the step leaves it. */
 static cairn_vec3 shift_after(const cairn_arrival *arrival, const cairn_meeting *couple)
 {
-    return cairn_image_is_other(couple->image) ? cairn_cell_shift(&arrival->cell, couple->image)
+    return cairn_image_is_other(couple->image) ? cairn_lattice_shift(&arrival->cell, couple->image)
                                                : cairn_vec(0, 0, 0);
 }
 
@@ -104,7 +104,7 @@ static bool came_through(const cairn_world *world, const cairn_arrival *arrival,
     double way = way_along(world, arrival, a, cairn_scale(-1, n)) + way_along(world, arrival, b, n);
     if (cairn_image_is_other(couple->image)) /* and by how much the image moves with the cell */
         way += cairn_dot(n, cairn_sub(shift_after(arrival, couple),
-                                      cairn_cell_shift(&world->periodic.cell, couple->image)));
+                                      cairn_lattice_shift(&world->periodic.cell, couple->image)));
     return -w->gap <= fmax(0, way) + 1e-3 * cairn_pair_radius(world, a, b) ||
            -w->gap <= fmax(0, way) + 1.001 * overlap_told(&world->contacts, a, b);
 }
@@ -389,7 +389,7 @@ static cairn_status search_all(const cairn_step *step, const cairn_free_motion *
     double *way;
     TRY(cairn_answer_ways(step, motion, answer, &way));
     TRY(cairn_world_layout_at(world, arrival->x, arrival->q, way, &layout));
-    const cairn_cell cell = cairn_cell_for(&world->periodic.cell, step->h, step->h);
+    const cairn_lattice cell = cairn_lattice_for(&world->periodic.cell, step->h, step->h);
     layout.cell = layout.cell ? &cell : NULL;
     TRY(cairn_world_touches(world, step->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++) {

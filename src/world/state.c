@@ -245,9 +245,9 @@ static cairn_status read_contacts(cairn_reader *r, cairn_world *world)
     unsigned set = (unsigned)cairn_read_within(r, 0, CAIRN_CONTACTS_ALL);
     size_t count = cairn_read_count(r, 8);
     bool turn = set & CAIRN_CONTACTS_TURN, images = set & CAIRN_CONTACTS_IMAGES;
-    r->failed =
-        r->failed || (count > 0 && moments != 0 && !turn) || (moments != 0 && moments != turns) ||
-        (count > 0 && images != (cairn_world_lattice(world) != NULL));
+    r->failed = r->failed || (count > 0 && moments != 0 && !turn) ||
+                (moments != 0 && moments != turns) ||
+                (count > 0 && images != (cairn_lattice_of(world) != NULL));
     TRY(settle(r));
     TRY(cairn_contacts_reserve(&world->contacts, count, set, world->dimension));
     world->contacts.moments = (int)moments;
@@ -796,7 +796,7 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
     cairn_write_whole(&w, VERSION);
     cairn_write_whole(&w, world->dimension);
     cairn_write_vector(&w, world->gravity);
-    cairn_cell_write(&w, world);
+    cairn_lattice_write(&w, world);
     write_materials(&w, world);
     write_bodies(&w, world);
     write_driven(&w, world);
@@ -816,7 +816,7 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
  * everything created before it is created at time 0. Bytes left over are an error. */
 static cairn_status read_world(cairn_reader *r, cairn_world *world)
 {
-    TRY(cairn_cell_read(r, world));
+    TRY(cairn_lattice_read(r, world));
     TRY(read_materials(r, world));
     TRY(read_bodies(r, world));
     TRY(read_each(r, world, read_driver));

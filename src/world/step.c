@@ -185,7 +185,7 @@ static void commit(const cairn_step *step, values *a)
     cairn_step_store_contacts(step, &a->answer);
     cairn_step_store_joints(step, &a->joints, &a->answer, &a->mending);
     cairn_step_commit(step, &a->motion, &a->answer, &a->arrival);
-    cairn_cell_advance(step->world, step->h);
+    cairn_lattice_advance(step->world, step->h);
     cairn_step_commit_joints(step, &a->joints, &a->answer);
     /* after the commit, because inlets look for places that are free at the end of the step */
     pour(step->world, step->report);
@@ -270,7 +270,7 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
     TRY(explain(world,
                 cairn_exchange_agree(world, vary(world, options->time_step, &report->energy))));
     /* bodies that left a periodic cell are put back into it; they stay there if the step fails */
-    TRY(explain(world, cairn_cell_begin(world, options->time_step)));
+    TRY(explain(world, cairn_lattice_begin(world, options->time_step)));
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */

@@ -196,7 +196,7 @@ typedef struct cairn_arrival {
     cairn_vec3 *x;
     cairn_quat *q;
     double *angle;
-    cairn_cell cell;        /* the periodic cell at that time                                   */
+    cairn_lattice cell;     /* the periodic cell at that time                                   */
     bool far;               /* a body may have moved farther than its size, relative to another */
     const uint8_t *shifted; /* of each block: > 0 if it moved by more than h v; NULL: none did  */
     uint8_t *pushed; /* of each body: pushed by a contact or joint, or stopped by sleep; NULL: no

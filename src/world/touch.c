@@ -23,18 +23,17 @@ cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, cons
     int count = world->bodies.count;
     cairn_zone *zones = cairn_arena_take(&world->scratch, (size_t)count, sizeof *zones);
     cairn_collider *colliders = cairn_arena_take(&world->scratch, (size_t)count, sizeof *colliders);
-    cairn_cell *cell = cairn_arena_take(&world->scratch, 1, sizeof *cell);
+    cairn_lattice *cell = cairn_arena_take(&world->scratch, 1, sizeof *cell);
     if (!zones || !colliders || !cell)
         return CAIRN_NO_MEMORY;
-    *cell = cairn_cell_for(&world->periodic.cell, 0, 0);
+    *cell = cairn_lattice_for(&world->periodic.cell, 0, 0);
     for (int i = 0; i < count; i++) {
         const cairn_pose body = { x[i], q[i] };
         colliders[i] = cairn_body_collider_at(world, i, &body);
         colliders[i].reach = reach ? reach[i] : 0;
         zones[i] = cairn_zone_of(&colliders[i]);
     }
-    *out = (cairn_layout){ count, zones, colliders, reach,
-                           cairn_world_lattice(world) ? cell : NULL };
+    *out = (cairn_layout){ count, zones, colliders, reach, cairn_lattice_of(world) ? cell : NULL };
     return CAIRN_OK;
 }
 
@@ -43,9 +42,9 @@ cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out)
     return cairn_world_layout_at(world, world->bodies.x, world->bodies.q, NULL, out);
 }
 
-cairn_cell cairn_cell_for(const cairn_cell *cell, double ahead, double time)
+cairn_lattice cairn_lattice_for(const cairn_lattice *cell, double ahead, double time)
 {
-    cairn_cell out = cairn_cell_ahead(cell, ahead);
+    cairn_lattice out = cairn_lattice_ahead(cell, ahead);
     for (int i = 0; i < 3; i++)
         out.rate[i] = cairn_scale(time, cell->rate[i]);
     return out;
@@ -55,7 +54,7 @@ cairn_cell cairn_cell_for(const cairn_cell *cell, double ahead, double time)
 static cairn_vec3 shift_of(const cairn_world *world, const cairn_layout *layout, size_t k)
 {
     const cairn_image *image = world->pair_list.image;
-    return layout->cell && image ? cairn_cell_shift(layout->cell, image[k]) : cairn_vec(0, 0, 0);
+    return layout->cell && image ? cairn_lattice_shift(layout->cell, image[k]) : cairn_vec(0, 0, 0);
 }
 
 const cairn_zone *cairn_second_zone(const cairn_world *world, const cairn_layout *layout, size_t k,
@@ -100,7 +99,7 @@ static const cairn_collider *second_of(const cairn_world *world, const cairn_lay
     made->x = cairn_add(made->x, shift);
     made->box.centre = cairn_add(made->box.centre, shift);
     /* it moves with the edges of the cell as well */
-    double way = cairn_norm(cairn_cell_drift(layout->cell, world->pair_list.image[k]));
+    double way = cairn_norm(cairn_lattice_drift(layout->cell, world->pair_list.image[k]));
     made->reach += way;
     made->behind += made->behind > 0 ? way : 0;
     return made;
@@ -117,7 +116,7 @@ cairn_meeting cairn_pair_meeting(const cairn_pair_list *list, size_t k)
 {
     static const cairn_image none = { { 0, 0, 0 } };
     return (cairn_meeting){ { list->items[k].first, list->items[k].second },
-                           list->image ? list->image[k] : none };
+                            list->image ? list->image[k] : none };
 }
 
 /* ---- narrow phase --------------------------------------------------------------------------- */
@@ -143,8 +142,7 @@ static int find_any(const narrow_job *job, size_t k, bool *swapped, cairn_witnes
     const cairn_pair pair = job->touches->pairs[leaf.pair];
     cairn_collider whole[2], part[2];
     const cairn_collider *one = collider_of(job->world, job->layout, pair.first, &whole[0]);
-    const cairn_collider *two =
-        second_of(job->world, job->layout, (size_t)leaf.pair, &whole[1]);
+    const cairn_collider *two = second_of(job->world, job->layout, (size_t)leaf.pair, &whole[1]);
     return cairn_witnesses_find(cairn_collider_piece(one, leaf.first, &part[0]),
                                 cairn_collider_piece(two, leaf.second, &part[1]),
                                 job->world->dimension, swapped, out);

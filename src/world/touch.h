@@ -36,7 +36,7 @@ cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, cons
 cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broad,
                                const cairn_layout *layout);
 /* The cell of a layout: `ahead` s from now, with the ways of its edges in `time` s as rates, m. */
-cairn_cell cairn_cell_for(const cairn_cell *cell, double ahead, double time);
+cairn_lattice cairn_lattice_for(const cairn_lattice *cell, double ahead, double time);
 /* The zone of the second body of pair k; in a periodic world that of its image, in `made`. */
 const cairn_zone *cairn_second_zone(const cairn_world *world, const cairn_layout *layout, size_t k,
                                     cairn_zone *made);

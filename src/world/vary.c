@@ -36,12 +36,11 @@ static double *number_of(cairn_world *world, cairn_varied what, int index)
         return joint ? &world->joints.items[index].def.slide.target : NULL;
     case CAIRN_VARIED_RATE:
         return inlet ? &world->inlets.items[index].flow : NULL;
-    case CAIRN_VARIED_CELL_X:
-    case CAIRN_VARIED_CELL_Y:
-    case CAIRN_VARIED_CELL_Z:
-        return (unsigned)index < 3
-                   ? &world->periodic.gradient[index][what - CAIRN_VARIED_CELL_X]
-                   : NULL;
+    case CAIRN_VARIED_LATTICE_X:
+    case CAIRN_VARIED_LATTICE_Y:
+    case CAIRN_VARIED_LATTICE_Z:
+        return (unsigned)index < 3 ? &world->periodic.gradient[index][what - CAIRN_VARIED_LATTICE_X]
+                                   : NULL;
     default:
         return NULL;
     }
@@ -71,7 +70,7 @@ static const char *const gradient_names[] = { "gradient_x", "gradient_y", "gradi
 
 /* L_ij moves the edge j along i. The cell must be periodic along both: otherwise it would have no
  * effect, or images would drift away along an axis that has none. */
-static cairn_status check_gradient(const cairn_cell *cell, int i, int j, cairn_error *error)
+static cairn_status check_gradient(const cairn_lattice *cell, int i, int j, cairn_error *error)
 {
     int missing = !cairn_edge_is_periodic(cell, j) ? j : i;
     if (cairn_edge_is_periodic(cell, missing))
@@ -130,8 +129,8 @@ cairn_status cairn_world_vary(cairn_world *world, cairn_varied what, int index,
     TRY(check_varied(world, what, index));
     if (!function)
         return stop_varying(world, what, index);
-    if (what >= CAIRN_VARIED_CELL_X)
-        TRY(check_gradient(&world->periodic.cell, index, (int)what - CAIRN_VARIED_CELL_X,
+    if (what >= CAIRN_VARIED_LATTICE_X)
+        TRY(check_gradient(&world->periodic.cell, index, (int)what - CAIRN_VARIED_LATTICE_X,
                            &world->error));
     cairn_varied_number entry = { .what = what, .index = index, .function = *function };
     cairn_varied_number *old = find_varied(world, what, index);
@@ -241,64 +240,67 @@ static const char *axis_name(int index)
     return index >= 0 && index < 3 ? axis_names[index] : NULL;
 }
 
-cairn_cell_def cairn_cell_def_default(void)
+cairn_lattice_def cairn_lattice_def_default(void)
 {
-    return (cairn_cell_def){ .high = { 1, 1, 1 } };
+    return (cairn_lattice_def){ .high = { 1, 1, 1 } };
 }
 
 static void set_default(void *options)
 {
-    *(cairn_cell_def *)options = cairn_cell_def_default();
+    *(cairn_lattice_def *)options = cairn_lattice_def_default();
 }
 
 static const cairn_option cell_options[] = {
-    { "axes", CAIRN_OPTION_NAMES, false, offsetof(cairn_cell_def, axes), 0, 0, "",
+    { "axes", CAIRN_OPTION_NAMES, false, offsetof(cairn_lattice_def, axes), 0, 0, "",
       "x, y, z: along which the world repeats itself", axis_name },
-    { "low", CAIRN_OPTION_VECTOR, false, offsetof(cairn_cell_def, low), -1e30, 1e30, "m",
+    { "low", CAIRN_OPTION_VECTOR, false, offsetof(cairn_lattice_def, low), -1e30, 1e30, "m",
       "lower corner of the cell; other axes do not matter", NULL },
-    { "high", CAIRN_OPTION_VECTOR, false, offsetof(cairn_cell_def, high), -1e30, 1e30, "m",
+    { "high", CAIRN_OPTION_VECTOR, false, offsetof(cairn_lattice_def, high), -1e30, 1e30, "m",
       "upper corner of the cell", NULL },
-    { "gradient_x", CAIRN_OPTION_VARYING_VECTOR, false, offsetof(cairn_cell_def, gradient_x), -1e30,
-      1e30, "1/s", "derivatives of the velocity of the cell along x, by x, y and z", NULL },
-    { "gradient_y", CAIRN_OPTION_VARYING_VECTOR, false, offsetof(cairn_cell_def, gradient_y), -1e30,
-      1e30, "1/s", "of the velocity along y", NULL },
-    { "gradient_z", CAIRN_OPTION_VARYING_VECTOR, false, offsetof(cairn_cell_def, gradient_z), -1e30,
-      1e30, "1/s", "of the velocity along z", NULL },
+    { "gradient_x", CAIRN_OPTION_VARYING_VECTOR, false, offsetof(cairn_lattice_def, gradient_x),
+      -1e30, 1e30, "1/s", "derivatives of the velocity of the cell along x, by x, y and z", NULL },
+    { "gradient_y", CAIRN_OPTION_VARYING_VECTOR, false, offsetof(cairn_lattice_def, gradient_y),
+      -1e30, 1e30, "1/s", "of the velocity along y", NULL },
+    { "gradient_z", CAIRN_OPTION_VARYING_VECTOR, false, offsetof(cairn_lattice_def, gradient_z),
+      -1e30, 1e30, "1/s", "of the velocity along z", NULL },
 };
 
 static const cairn_record cell_record = {
-    "periodic",  "axes along which the world repeats itself, and how the cell deforms",
-    sizeof(cairn_cell_def), set_default, cell_options,
+    "periodic",
+    "axes along which the world repeats itself, and how the cell deforms",
+    sizeof(cairn_lattice_def),
+    set_default,
+    cell_options,
     sizeof cell_options / sizeof cell_options[0],
 };
 
-const cairn_record *cairn_cell_record(void)
+const cairn_record *cairn_lattice_record(void)
 {
     return &cell_record;
 }
 
-bool cairn_cell_exists(const cairn_cell *cell)
+bool cairn_lattice_exists(const cairn_lattice *cell)
 {
-    return cairn_cell_is_periodic(cell);
+    return cairn_lattice_is_periodic(cell);
 }
 
-cairn_cell cairn_world_cell(const cairn_world *world)
+cairn_lattice cairn_world_lattice(const cairn_world *world)
 {
     return world->periodic.cell;
 }
 
-const cairn_cell *cairn_world_lattice(const cairn_world *world)
+const cairn_lattice *cairn_lattice_of(const cairn_world *world)
 {
-    return cairn_cell_is_periodic(&world->periodic.cell) ? &world->periodic.cell : NULL;
+    return cairn_lattice_is_periodic(&world->periodic.cell) ? &world->periodic.cell : NULL;
 }
 
 /* The edges of a definition, along the axes. */
-static cairn_status read_edges(const cairn_world *world, const cairn_cell_def *def,
-                               cairn_cell *cell, cairn_error *error)
+static cairn_status read_edges(const cairn_world *world, const cairn_lattice_def *def,
+                               cairn_lattice *cell, cairn_error *error)
 {
     const double low[3] = { def->low.x, def->low.y, def->low.z };
     const double high[3] = { def->high.x, def->high.y, def->high.z };
-    *cell = (cairn_cell){ .corner = def->low };
+    *cell = (cairn_lattice){ .corner = def->low };
     if (world->dimension == 2)
         cell->corner.z = 0;
     for (int k = 0; k < def->axes.count; k++) {
@@ -312,13 +314,13 @@ static cairn_status read_edges(const cairn_world *world, const cairn_cell_def *d
             return cairn_fail(error, CAIRN_BAD_INPUT, "high",
                               "the cell has no length along %s, expected high above low",
                               axis_names[axis]);
-        cell->edge[axis] = cairn_vec(axis == 0 ? length : 0, axis == 1 ? length : 0,
-                                     axis == 2 ? length : 0);
+        cell->edge[axis] =
+            cairn_vec(axis == 0 ? length : 0, axis == 1 ? length : 0, axis == 2 ? length : 0);
     }
     return CAIRN_OK;
 }
 
-static void read_gradient(const cairn_cell_def *def, double gradient[3][3])
+static void read_gradient(const cairn_lattice_def *def, double gradient[3][3])
 {
     const cairn_vec3 rows[3] = { def->gradient_x, def->gradient_y, def->gradient_z };
     for (int i = 0; i < 3; i++) {
@@ -327,8 +329,8 @@ static void read_gradient(const cairn_cell_def *def, double gradient[3][3])
     }
 }
 
-static cairn_status set_gradient(cairn_world *world, const cairn_cell *cell,
-                                 const cairn_cell_def *def)
+static cairn_status set_gradient(cairn_world *world, const cairn_lattice *cell,
+                                 const cairn_lattice_def *def)
 {
     double gradient[3][3];
     read_gradient(def, gradient);
@@ -340,16 +342,16 @@ static cairn_status set_gradient(cairn_world *world, const cairn_cell *cell,
     return CAIRN_OK;
 }
 
-cairn_status cairn_world_set_cell_gradient(cairn_world *world, const cairn_cell_def *def)
+cairn_status cairn_world_set_lattice_gradient(cairn_world *world, const cairn_lattice_def *def)
 {
     world->error = (cairn_error){ 0 };
     TRY(cairn_record_check(&cell_record, def, &world->error));
     return set_gradient(world, &world->periodic.cell, def);
 }
 
-cairn_status cairn_world_set_cell(cairn_world *world, const cairn_cell_def *def)
+cairn_status cairn_world_set_lattice(cairn_world *world, const cairn_lattice_def *def)
 {
-    cairn_cell cell;
+    cairn_lattice cell;
     world->error = (cairn_error){ 0 };
     TRY(cairn_record_check(&cell_record, def, &world->error));
     TRY(read_edges(world, def, &cell, &world->error));
@@ -373,7 +375,7 @@ cairn_status cairn_world_set_cell(cairn_world *world, const cairn_cell_def *def)
  * the axis of a tube. */
 static bool wall_repeats(const cairn_world *world, int body)
 {
-    const cairn_cell *cell = &world->periodic.cell;
+    const cairn_lattice *cell = &world->periodic.cell;
     const cairn_shape *shape = cairn_body_shape(&world->bodies, body);
     const cairn_pose pose = cairn_pose_compose(
         &(cairn_pose){ world->bodies.x[body], world->bodies.q[body] }, &world->bodies.pose[body]);
@@ -389,11 +391,11 @@ static bool wall_repeats(const cairn_world *world, int body)
 }
 
 /* m: distance of the two nearest opposite faces. */
-static double least_height(const cairn_cell *cell)
+static double least_height(const cairn_lattice *cell)
 {
     cairn_vec3 b[3];
     double least = INFINITY;
-    cairn_cell_reciprocal(cell, b);
+    cairn_lattice_reciprocal(cell, b);
     for (int i = 0; i < 3; i++)
         if (cairn_edge_is_periodic(cell, i))
             least = fmin(least, 1 / cairn_norm(b[i]));
@@ -424,18 +426,18 @@ static cairn_status check_bodies(const cairn_world *world, cairn_error *error)
 
 static bool moves(const cairn_world *world)
 {
-    bool any = cairn_world_varies(world, CAIRN_VARIED_CELL_X) ||
-               cairn_world_varies(world, CAIRN_VARIED_CELL_Y) ||
-               cairn_world_varies(world, CAIRN_VARIED_CELL_Z);
+    bool any = cairn_world_varies(world, CAIRN_VARIED_LATTICE_X) ||
+               cairn_world_varies(world, CAIRN_VARIED_LATTICE_Y) ||
+               cairn_world_varies(world, CAIRN_VARIED_LATTICE_Z);
     for (int i = 0; i < 9; i++)
         any = any || world->periodic.gradient[i / 3][i % 3] != 0;
     return any;
 }
 
-cairn_status cairn_cell_check(const cairn_world *world, const cairn_step_options *options,
-                              cairn_error *error)
+cairn_status cairn_lattice_check(const cairn_world *world, const cairn_step_options *options,
+                                 cairn_error *error)
 {
-    if (!cairn_world_lattice(world))
+    if (!cairn_lattice_of(world))
         return CAIRN_OK;
     if (world->exchange.link)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "periodic",
@@ -459,7 +461,7 @@ cairn_status cairn_cell_check(const cairn_world *world, const cairn_step_options
  * they change by k_i += m k_j. */
 static void shorten(cairn_world *world, int i, int j)
 {
-    cairn_cell *cell = &world->periodic.cell;
+    cairn_lattice *cell = &world->periodic.cell;
     cairn_vec3 e = cell->edge[i];
     double share = cairn_dot(cell->edge[j], e) / cairn_dot(e, e);
     int32_t m = (int32_t)round(share);
@@ -475,7 +477,7 @@ static void shorten(cairn_world *world, int i, int j)
 
 static void shorten_edges(cairn_world *world)
 {
-    const cairn_cell *cell = &world->periodic.cell;
+    const cairn_lattice *cell = &world->periodic.cell;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             if (i != j && cairn_edge_is_periodic(cell, i) && cairn_edge_is_periodic(cell, j))
@@ -500,17 +502,16 @@ static cairn_vec3 edge_rate(const cairn_periodic *p, double h, cairn_vec3 e)
     cairn_vec3 c = cairn_add_scaled(z, -0.5 * h, apply(p, z));
     cairn_vec3 d = apply(p, e);
     double whole = 1 / cairn_dot(a, cairn_cross(b, c));
-    return cairn_scale(whole, cairn_vec(cairn_dot(d, cairn_cross(b, c)),
-                                        cairn_dot(a, cairn_cross(d, c)),
-                                        cairn_dot(a, cairn_cross(b, d))));
+    return cairn_scale(whole,
+                       cairn_vec(cairn_dot(d, cairn_cross(b, c)), cairn_dot(a, cairn_cross(d, c)),
+                                 cairn_dot(a, cairn_cross(b, d))));
 }
 
 /* J: kinetic and potential energy of a body, without its rotation. */
 static double energy_of(const cairn_world *world, int i)
 {
     const cairn_body_store *b = &world->bodies;
-    return b->mass[i] *
-           (0.5 * cairn_dot(b->v[i], b->v[i]) - cairn_dot(world->gravity, b->x[i]));
+    return b->mass[i] * (0.5 * cairn_dot(b->v[i], b->v[i]) - cairn_dot(world->gravity, b->x[i]));
 }
 
 /* Put one body back into the cell; *any: it had left. `put` has the edges added to each body. */
@@ -518,12 +519,12 @@ static bool put_back(cairn_world *world, const cairn_vec3 reciprocal[3], int i, 
 {
     cairn_periodic *p = &world->periodic;
     cairn_body_store *b = &world->bodies;
-    *put = cairn_cell_home(&p->cell, reciprocal, b->x[i]);
+    *put = cairn_lattice_home(&p->cell, reciprocal, b->x[i]);
     if (!cairn_image_is_other(*put))
         return false;
     double before = energy_of(world, i);
-    b->x[i] = cairn_add(b->x[i], cairn_cell_shift(&p->cell, *put));
-    b->v[i] = cairn_add(b->v[i], cairn_cell_drift(&p->cell, *put));
+    b->x[i] = cairn_add(b->x[i], cairn_lattice_shift(&p->cell, *put));
+    b->v[i] = cairn_add(b->v[i], cairn_lattice_drift(&p->cell, *put));
     for (int axis = 0; axis < 3; axis++)
         b->image[i].k[axis] -= put->k[axis];
     p->work += energy_of(world, i) - before;
@@ -534,14 +535,14 @@ static bool put_back(cairn_world *world, const cairn_vec3 reciprocal[3], int i, 
  * by put_b edges, a by put_a, so the image of b that touches a is k + put_a - put_b. */
 static void follow(cairn_world *world, const cairn_image *put)
 {
-    const cairn_cell *cell = &world->periodic.cell;
+    const cairn_lattice *cell = &world->periodic.cell;
     cairn_contact_store *c = &world->contacts;
     for (int j = 0; j < c->count; j++) {
         const int32_t *body = c->body + 2 * (size_t)j;
         cairn_image a = put[body[0]], b = put[body[1]];
-        c->point[j] = cairn_add(c->point[j], cairn_cell_shift(cell, a));
+        c->point[j] = cairn_add(c->point[j], cairn_lattice_shift(cell, a));
         c->image[j] = cairn_image_from(c->image[j], a, b);
-        c->shift[j] = cairn_cell_shift(cell, c->image[j]);
+        c->shift[j] = cairn_lattice_shift(cell, c->image[j]);
     }
 }
 
@@ -558,17 +559,17 @@ static void clear_walls(cairn_world *world)
 }
 
 /* Held bodies stay where they are: their motion is given. */
-cairn_status cairn_cell_begin(cairn_world *world, double h)
+cairn_status cairn_lattice_begin(cairn_world *world, double h)
 {
-    cairn_cell *cell = &world->periodic.cell;
+    cairn_lattice *cell = &world->periodic.cell;
     cairn_body_store *b = &world->bodies;
     cairn_vec3 reciprocal[3];
-    if (!cairn_cell_is_periodic(cell))
+    if (!cairn_lattice_is_periodic(cell))
         return CAIRN_OK;
     shorten_edges(world);
     for (int i = 0; i < 3; i++)
         cell->rate[i] = edge_rate(&world->periodic, h, cell->edge[i]);
-    cairn_cell_reciprocal(cell, reciprocal);
+    cairn_lattice_reciprocal(cell, reciprocal);
     cairn_arena_moment before = cairn_arena_now(&world->scratch);
     cairn_image *put = cairn_arena_take(&world->scratch, (size_t)b->count, sizeof *put);
     if (!put)
@@ -586,15 +587,15 @@ cairn_status cairn_cell_begin(cairn_world *world, double h)
     return CAIRN_OK;
 }
 
-void cairn_cell_advance(cairn_world *world, double h)
+void cairn_lattice_advance(cairn_world *world, double h)
 {
-    if (cairn_world_lattice(world))
-        world->periodic.cell = cairn_cell_ahead(&world->periodic.cell, h);
+    if (cairn_lattice_of(world))
+        world->periodic.cell = cairn_lattice_ahead(&world->periodic.cell, h);
 }
 
 /* ---- as bytes -------------------------------------------------------------------------------- */
 
-void cairn_cell_write(cairn_writer *w, const cairn_world *world)
+void cairn_lattice_write(cairn_writer *w, const cairn_world *world)
 {
     const cairn_periodic *p = &world->periodic;
     cairn_write_vector(w, p->cell.corner);
@@ -608,7 +609,7 @@ void cairn_cell_write(cairn_writer *w, const cairn_world *world)
 }
 
 /* Edges that span no volume are refused: nothing could be put back into such a cell. */
-cairn_status cairn_cell_read(cairn_reader *r, cairn_world *world)
+cairn_status cairn_lattice_read(cairn_reader *r, cairn_world *world)
 {
     cairn_periodic *p = &world->periodic;
     cairn_vec3 b[3];
@@ -624,7 +625,7 @@ cairn_status cairn_cell_read(cairn_reader *r, cairn_world *world)
         }
     }
     p->work = cairn_read_real(r);
-    cairn_cell_reciprocal(&p->cell, b);
+    cairn_lattice_reciprocal(&p->cell, b);
     for (int i = 0; i < 3; i++)
         finite = finite && cairn_is_finite(b[i]);
     r->failed = r->failed || !finite || !isfinite(p->work);

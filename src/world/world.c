@@ -243,8 +243,8 @@ static void deepen_inside(const cairn_world *world, const cairn_collider *collid
     const cairn_collider *a = &colliders[pair.first];
     cairn_collider image = colliders[pair.second], *b = &image;
     if (world->pair_list.image)
-        image.x = cairn_add(
-            image.x, cairn_cell_shift(&world->periodic.cell, world->pair_list.image[k]));
+        image.x = cairn_add(image.x,
+                            cairn_lattice_shift(&world->periodic.cell, world->pair_list.image[k]));
     double depth = fmax(cairn_collider_swallowed(a, b), cairn_collider_swallowed(b, a));
     double size = found->as_share ? cairn_pair_radius(world, pair.first, pair.second) : 1;
     double measure = depth / size;

@@ -165,16 +165,17 @@ TEST(a_body_that_crosses_the_sheared_face_changes_its_velocity)
 /* Edges follow e' = L e, by steps of second order; bodies are not moved with them. */
 TEST(a_shrinking_cell_leaves_bodies_that_do_not_touch)
 {
-    cairn_scene *scene = scene_text_good("cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
-                                         "periodic: {axes: [y], low: [0, 0], high: [0, 4],\n"
-                                         "  gradient_y: [0, -0.1]}\n"
-                                         "bodies:\n"
-                                         "  - {shape: {sphere: {radius: 0.5}}, position: [0, 0.5]}\n"
-                                         "  - {shape: {sphere: {radius: 0.5}}, position: [0, 2]}\n"
-                                         "run: {time_step: 0.01, duration: 1}\n",
-                                         NULL);
+    cairn_scene *scene =
+        scene_text_good("cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
+                        "periodic: {axes: [y], low: [0, 0], high: [0, 4],\n"
+                        "  gradient_y: [0, -0.1]}\n"
+                        "bodies:\n"
+                        "  - {shape: {sphere: {radius: 0.5}}, position: [0, 0.5]}\n"
+                        "  - {shape: {sphere: {radius: 0.5}}, position: [0, 2]}\n"
+                        "run: {time_step: 0.01, duration: 1}\n",
+                        NULL);
     run_good(scene, 100);
-    cairn_cell cell = cairn_world_cell(scene->world);
+    cairn_lattice cell = cairn_world_lattice(scene->world);
     CHECK_CLOSE(cell.edge[1].y, 4 * exp(-0.1), 1e-6); /* by steps of second order */
     cairn_bodies b = cairn_world_bodies(scene->world);
     CHECK_NEAR(b.x[0].y, 0.5, 0);
@@ -246,9 +247,9 @@ TEST(the_work_of_shear_is_that_of_the_stress)
         memcpy(v, b.v, (size_t)b.count * sizeof *v);
         memcpy(x, b.x, (size_t)b.count * sizeof *x);
         memcpy(image, b.image, (size_t)b.count * sizeof *image);
-        cairn_cell start = cairn_world_cell(scene->world);
+        cairn_lattice start = cairn_world_lattice(scene->world);
         double work = step_good(scene).energy.driver_work, virial = 0, put = 0, stress = 0;
-        cairn_cell cell = cairn_world_cell(scene->world);
+        cairn_lattice cell = cairn_world_lattice(scene->world);
         if (fabs(start.edge[1].x) > 0.5 * start.edge[0].x)
             continue; /* the step began with shorter edges */
         b = cairn_world_bodies(scene->world);
@@ -300,7 +301,7 @@ TEST(statistics_are_those_of_the_whole_cell)
     run_good(scene, 150);
     cairn_bodies b = cairn_world_bodies(scene->world);
     cairn_contacts c = cairn_world_contacts(scene->world);
-    cairn_cell cell = cairn_world_cell(scene->world);
+    cairn_lattice cell = cairn_world_lattice(scene->world);
     double area = cell.edge[0].x * cell.edge[1].y - cell.edge[0].y * cell.edge[1].x;
     double solid = 0, yy = 0, size = 0;
     for (int i = 0; i < b.count; i++)
@@ -360,8 +361,8 @@ static void refuse(const char *periodic, const char *rest, const char *said)
 {
     char text[1000];
     cairn_error error = { 0 };
-    snprintf(text, sizeof text,
-             "cairn: 1\nperiodic: %s\n%s\nrun: {time_step: 0.01, duration: 1}\n", periodic, rest);
+    snprintf(text, sizeof text, "cairn: 1\nperiodic: %s\n%s\nrun: {time_step: 0.01, duration: 1}\n",
+             periodic, rest);
     cairn_scene *scene = NULL;
     CHECK(scene_text_load(text, NULL, &scene, &error) != CAIRN_OK);
     CHECK_CONTAINS(error.message, said);
@@ -389,8 +390,8 @@ GROUP(test_periodic)
     RUN(CASE(a_lattice_has_the_contacts_of_the_infinite_one), CASE(a_gas_keeps_its_momentum),
         CASE(a_moved_gas_does_the_same),
         CASE(a_body_that_crosses_the_sheared_face_changes_its_velocity),
-        CASE(a_shrinking_cell_leaves_bodies_that_do_not_touch), CASE(the_ledger_of_a_sheared_cell_closes),
-        CASE(the_work_of_shear_is_that_of_the_stress),
+        CASE(a_shrinking_cell_leaves_bodies_that_do_not_touch),
+        CASE(the_ledger_of_a_sheared_cell_closes), CASE(the_work_of_shear_is_that_of_the_stress),
         CASE(statistics_are_those_of_the_whole_cell),
         CASE(a_loaded_cell_goes_on_with_the_same_bits), CASE(lists_and_threads_change_nothing),
         CASE(what_a_cell_cannot_hold_is_refused));
