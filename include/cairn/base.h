@@ -88,6 +88,20 @@ typedef struct cairn_pose {
     cairn_quat q;
 } cairn_pose;
 
+/** A periodic image: how many edges of the cell it lies away from the original. */
+typedef struct cairn_image {
+    int32_t k[3];
+} cairn_image;
+
+/** A periodic cell: a body at x has images at x + k1 e1 + k2 e2 + k3 e3 for all integers k, which
+ *  move with the velocity of the body plus k1 e1' + k2 e2' + k3 e3'. An edge of 0: the world is not
+ *  periodic along that axis. All zero: it is not periodic at all. */
+typedef struct cairn_lattice {
+    cairn_vec3 corner;  /* m                                                     */
+    cairn_vec3 edge[3]; /* m                                                     */
+    cairn_vec3 rate[3]; /* m/s: e', the velocities of the edges in the last step */
+} cairn_lattice;
+
 /** A symmetric 3 x 3 matrix. */
 typedef struct cairn_symmetric {
     double xx, yy, zz, xy, yz, zx;

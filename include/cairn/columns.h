@@ -34,7 +34,8 @@ enum {
     CAIRN_GOES_DETAIL = 8,    /* contacts: beside the frame into full certificates           */
     CAIRN_GOES_2D = 16,       /* only in 2D                                                  */
     CAIRN_GOES_SURFACES = 32, /* only where surfaces move or friction differs by direction  */
-    CAIRN_GOES_GROUPS = 64    /* only where bodies have collision groups                    */
+    CAIRN_GOES_GROUPS = 64,   /* only where bodies have collision groups                    */
+    CAIRN_GOES_PERIODIC = 128 /* only in worlds with a periodic cell                        */
 };
 
 /** The range of integers. */
@@ -53,8 +54,9 @@ enum {
     CAIRN_CONTACTS_AXES = 2,   /* friction differs by direction                               */
     CAIRN_CONTACTS_BOUNCE = 4, /* restitution                                                 */
     CAIRN_CONTACTS_ADHERE = 8,
-    CAIRN_CONTACTS_TURN = 16, /* rolling or spinning friction                                */
-    CAIRN_CONTACTS_ALL = 31
+    CAIRN_CONTACTS_TURN = 16,   /* rolling or spinning friction                              */
+    CAIRN_CONTACTS_IMAGES = 32, /* the world is periodic                                     */
+    CAIRN_CONTACTS_ALL = 63
 };
 
 /* clang-format off */
@@ -107,6 +109,9 @@ enum {
            CAIRN_RANGE_NO_YES, "1: rests, with v and omega 0")                                     \
     COLUMN(calm, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,              \
            "steps in a row in which it was slow enough to fall asleep")                            \
+    COLUMN(image, cairn_image, CAIRN_COLUMN_INT, 3, "",                                            \
+           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME | CAIRN_GOES_PERIODIC, CAIRN_RANGE_ANY,             \
+           "how often it has left the periodic cell across each face and was put back")            \
     COLUMN(extent, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                          \
            "radius about x that holds it; infinite for unbounded shapes")                          \
     COLUMN(arm, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                             \
@@ -119,6 +124,11 @@ enum {
            "a, b: rows of cairn_bodies")                                                           \
     COLUMN(piece, cairn_piece, CAIRN_COLUMN_INT, 4, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,         \
            CAIRN_CONTACTS_PIECES, "of the body of smaller and of larger uid; NULL: wholes")        \
+    COLUMN(image, cairn_image, CAIRN_COLUMN_INT, 3, "", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,       \
+           CAIRN_RANGE_ANY, CAIRN_CONTACTS_IMAGES,                                                 \
+           "image of b that touches a, which is in its own place; NULL: the originals")            \
+    COLUMN(shift, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,        \
+           CAIRN_CONTACTS_IMAGES, "from b to that image, where the contact was evaluated")         \
     COLUMN(feature, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_DETAIL,        \
            CAIRN_RANGE_ANY, 0,                                                                     \
            "tells apart several contacts of one pair")                                             \

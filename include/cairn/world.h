@@ -48,10 +48,14 @@ typedef enum cairn_varied {
     CAIRN_VARIED_GRAVITY_X, /* m/s^2                                             */
     CAIRN_VARIED_GRAVITY_Y,
     CAIRN_VARIED_GRAVITY_Z,
-    CAIRN_VARIED_FRICTION, /* of a material, by its number; its law is constant  */
-    CAIRN_VARIED_TURN,     /* target of the motor of a joint, by its index       */
-    CAIRN_VARIED_SLIDE,    /* likewise                                           */
-    CAIRN_VARIED_RATE,     /* of an inlet, 1/s, by its number: 0, 1, ...         */
+    CAIRN_VARIED_FRICTION,  /* of a material, by its number; its law is constant  */
+    CAIRN_VARIED_TURN,      /* target of the motor of a joint, by its index       */
+    CAIRN_VARIED_SLIDE,     /* likewise                                           */
+    CAIRN_VARIED_RATE,      /* of an inlet, 1/s, by its number: 0, 1, ...         */
+    CAIRN_VARIED_LATTICE_X, /* of the velocity gradient of the periodic cell, 1/s: the derivative
+                              along x of the velocity component `index`: 0, 1, 2 */
+    CAIRN_VARIED_LATTICE_Y, /* along y                                            */
+    CAIRN_VARIED_LATTICE_Z, /* along z                                            */
     CAIRN_VARIED_COUNT
 } cairn_varied;
 
@@ -64,6 +68,35 @@ CAIRN_API cairn_status cairn_world_vary(cairn_world *world, cairn_varied what, i
                                         const cairn_function *function);
 /** Whether some number of this kind follows a function of time. */
 CAIRN_API bool cairn_world_varies(const cairn_world *world, cairn_varied what);
+
+/* ---- periodic worlds ------------------------------------------------------------------------ */
+
+/** A world that repeats itself along some axes: docs/periodic.md. Start from
+ *  cairn_lattice_def_default(). */
+typedef struct cairn_lattice_def {
+    cairn_names axes;      /* x, y, z: along which the world repeats itself                 */
+    cairn_vec3 low, high;  /* m: two corners of the cell; other axes do not matter          */
+    cairn_vec3 gradient_x; /* 1/s: derivatives of the velocity component x along x, y and z */
+    cairn_vec3 gradient_y; /* 1/s: likewise of y                                            */
+    cairn_vec3 gradient_z;
+} cairn_lattice_def;
+
+/** No axes, a cell of 1 m that does not move. */
+CAIRN_API cairn_lattice_def cairn_lattice_def_default(void);
+/** The table of cairn_lattice_def. */
+CAIRN_API const cairn_record *cairn_lattice_record(void);
+/** Make a world periodic; without axes it is so no longer. The contacts of the last step are
+ *  forgotten. Fails with CAIRN_BAD_INPUT or CAIRN_NOT_FINITE; cairn_world_error says why. What the
+ *  cell cannot hold is refused by the next step. */
+CAIRN_API cairn_status cairn_world_set_lattice(cairn_world *world, const cairn_lattice_def *def);
+/** Only its velocity gradient: the cell and the bodies in it stay. CAIRN_BAD_INPUT: an axis is not
+ *  periodic. */
+CAIRN_API cairn_status cairn_world_set_lattice_gradient(cairn_world *world,
+                                                        const cairn_lattice_def *def);
+/** The cell now, with the velocities that its edges had in the last step. */
+CAIRN_API cairn_lattice cairn_world_lattice(const cairn_world *world);
+/** Whether the world is periodic along some axis. */
+CAIRN_API bool cairn_lattice_exists(const cairn_lattice *cell);
 
 /** Bodies still to come from all inlets (generate.h). */
 CAIRN_API int64_t cairn_world_inlet_pending(const cairn_world *world);

@@ -90,6 +90,8 @@ static inline cairn_pair cairn_pair_of(int32_t a, int32_t b)
 typedef struct cairn_pair_list {
     cairn_pair *items;
     size_t count, capacity;
+    cairn_image *image; /* of the second of each pair, in periodic worlds; else NULL */
+    size_t image_capacity;
 } cairn_pair_list;
 
 /* A broad phase adds to `out` all pairs whose boxes overlap, where both are bounded and at least
@@ -196,6 +198,7 @@ typedef struct cairn_layout {
     const cairn_zone *zones;
     const cairn_collider *colliders; /* of all but balls, whose zones are sufficient         */
     const double *reach;             /* m, of each; NULL: 0                                  */
+    const cairn_lattice *cell;       /* NULL: not periodic; rate: m, the way of edges to cover */
 } cairn_layout;
 
 /* A list of pairs and the zones it was built with. Zero is an empty list. */
@@ -229,6 +232,22 @@ void cairn_kept_pairs_rename(cairn_kept_pairs *kept, const int32_t *was, int cou
 cairn_status cairn_kept_pairs_live(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
                                    const cairn_layout *at, cairn_arena *scratch,
                                    cairn_pair_list *out);
+
+/* Whether two zones meet and one of them is movable. */
+bool cairn_zones_are_live(const cairn_zone *a, const cairn_zone *b);
+/* Whether the list is valid for these zones; it is updated if they left theirs and `room` holds
+ * their new ones (NULL: there is no limit). */
+cairn_status cairn_kept_pairs_serve(cairn_kept_pairs *kept, const cairn_layout *at,
+                                    const cairn_zone *room, cairn_arena *scratch,
+                                    cairn_pair_list *spare, bool *serve);
+/* A zone with the skin of a list, and the share of the next list, from the cost of the last one. */
+cairn_zone cairn_zone_widened(const cairn_zone *zone, double share);
+void cairn_kept_pairs_tune(cairn_kept_pairs *kept);
+/* Build a new list with that share. */
+cairn_status cairn_kept_pairs_make(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
+                                   const cairn_zone *zones, int count, cairn_arena *scratch);
+/* A step has used the list and found so many pairs: a list that is much too long is given up. */
+void cairn_kept_pairs_used(cairn_kept_pairs *kept, size_t pairs);
 
 /* ---- strays ------------------------------------------------------------------------------ */
 

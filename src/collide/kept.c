@@ -116,7 +116,7 @@ static cairn_status find_strays(const cairn_kept_pairs *kept, const cairn_layout
 /* ---- a new list ----------------------------------------------------------------------------- */
 
 /* Balls become boxes, so that no pair near a plane is missed because of rounding. */
-static cairn_zone widened(const cairn_zone *zone, double share)
+cairn_zone cairn_zone_widened(const cairn_zone *zone, double share)
 {
     cairn_zone wide = *zone;
     bool ball = zone->kind == CAIRN_ZONE_BALL;
@@ -134,7 +134,7 @@ static cairn_zone widened(const cairn_zone *zone, double share)
 }
 
 /* The next share, from the cost of the last list. */
-static void tune(cairn_kept_pairs *kept)
+void cairn_kept_pairs_tune(cairn_kept_pairs *kept)
 {
     if (kept->share == 0)
         *kept = (cairn_kept_pairs){ .list = kept->list,
@@ -168,16 +168,15 @@ static double mean_edge(const cairn_zone *zones, int count)
     return bounded ? sum / bounded : 0;
 }
 
-static cairn_status make(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
-                         const cairn_zone *zones, int count, cairn_arena *scratch)
+cairn_status cairn_kept_pairs_make(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
+                                   const cairn_zone *zones, int count, cairn_arena *scratch)
 {
-    tune(kept);
     kept->made = false;
     kept->uses = 0;
     TRY(cairn_memory_reserve((void **)&kept->zones, &kept->capacity, (size_t)count,
                              sizeof *kept->zones));
     for (int i = 0; i < count; i++)
-        kept->zones[i] = widened(&zones[i], kept->share);
+        kept->zones[i] = cairn_zone_widened(&zones[i], kept->share);
     kept->usual = mean_edge(kept->zones, count);
     kept->mending = 0;
     TRY(cairn_pairs_find(broad, kept->zones, count, scratch, &kept->list));
@@ -235,10 +234,26 @@ static cairn_status merge(cairn_kept_pairs *kept, cairn_pair_list *spare)
             !comes_before(&fresh->items[k], &list->items[to]))
             from++;
     }
-    cairn_pair_list merged = { spare->items, total, spare->capacity };
-    *spare = kept->list;
-    kept->list = merged;
+    const cairn_pair_list old = kept->list;
+    kept->list = (cairn_pair_list){ .items = spare->items,
+                                    .count = total,
+                                    .capacity = spare->capacity };
+    spare->items = old.items;
+    spare->count = old.count;
+    spare->capacity = old.capacity;
     return CAIRN_OK;
+}
+
+/* Whether the new zones of the strays lie within those of `room`. */
+static bool have_room(const cairn_kept_pairs *kept, const cairn_zone *zones, const cairn_zone *room,
+                      const strays *s)
+{
+    bool good = true;
+    for (int i = 0; room && i < s->count && good; i++) {
+        const cairn_zone wide = cairn_zone_widened(&zones[s->zone[i]], kept->share);
+        good = covers(&room[s->zone[i]], &wide);
+    }
+    return good;
 }
 
 /* Whether the strays are few enough, and there is no other reason for a new list. */
@@ -257,7 +272,7 @@ static cairn_status mend(cairn_kept_pairs *kept, const cairn_layout *at, const s
     const cairn_strays few = { kept->zones, at->count, s->zone, s->count, kept->usual };
     kept->made = false; /* until the list is complete again */
     for (int i = 0; i < s->count; i++)
-        kept->zones[s->zone[i]] = widened(&at->zones[s->zone[i]], kept->share);
+        kept->zones[s->zone[i]] = cairn_zone_widened(&at->zones[s->zone[i]], kept->share);
     TRY(cairn_strays_find(&few, scratch, &kept->fresh));
     TRY(merge(kept, spare));
     kept->mending += (double)STRAY * s->count + (double)LOOK * at->count;
@@ -266,18 +281,33 @@ static cairn_status mend(cairn_kept_pairs *kept, const cairn_layout *at, const s
     return CAIRN_OK;
 }
 
+cairn_status cairn_kept_pairs_serve(cairn_kept_pairs *kept, const cairn_layout *at,
+                                    const cairn_zone *room, cairn_arena *scratch,
+                                    cairn_pair_list *spare, bool *serve)
+{
+    strays s;
+    *serve = false;
+    if (!kept->made || at->count != kept->count)
+        return CAIRN_OK;
+    TRY(find_strays(kept, at, scratch, &s));
+    *serve = s.count == 0;
+    if (*serve || !can_be_mended(kept, at, &s) || !have_room(kept, at->zones, room, &s))
+        return CAIRN_OK;
+    TRY(mend(kept, at, &s, scratch, spare));
+    *serve = true;
+    return CAIRN_OK;
+}
+
 /* Provide a valid list: the present one, updated if necessary, or a new one. */
 static cairn_status make_sure(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
                               const cairn_layout *at, cairn_arena *scratch, cairn_pair_list *spare)
 {
-    strays s;
-    if (!kept->made || at->count != kept->count)
-        return make(kept, broad, at->zones, at->count, scratch);
-    TRY(find_strays(kept, at, scratch, &s));
-    if (s.count == 0)
+    bool serve;
+    TRY(cairn_kept_pairs_serve(kept, at, NULL, scratch, spare, &serve));
+    if (serve)
         return CAIRN_OK;
-    return can_be_mended(kept, at, &s) ? mend(kept, at, &s, scratch, spare)
-                                       : make(kept, broad, at->zones, at->count, scratch);
+    cairn_kept_pairs_tune(kept);
+    return cairn_kept_pairs_make(kept, broad, at->zones, at->count, scratch);
 }
 
 /* ---- the pairs of a step -------------------------------------------------------------------- */
@@ -289,12 +319,17 @@ typedef struct live_job {
     int *found;      /* of each range                 */
 } live_job;
 
-static bool is_live(const cairn_zone *a, const cairn_zone *b)
+static inline bool is_live(const cairn_zone *a, const cairn_zone *b)
 {
     if (a->kind == CAIRN_ZONE_BALL && b->kind == CAIRN_ZONE_BALL)
         return cairn_balls_meet(a, b) & (a->movable | b->movable); /* half pass: no branch */
     return a->kind != CAIRN_ZONE_NONE && b->kind != CAIRN_ZONE_NONE && (a->movable || b->movable) &&
            cairn_zones_meet(a, b);
+}
+
+bool cairn_zones_are_live(const cairn_zone *a, const cairn_zone *b)
+{
+    return is_live(a, b);
 }
 
 static void live_range(int begin, int end, void *context)
@@ -397,11 +432,16 @@ cairn_status cairn_kept_pairs_live(cairn_kept_pairs *kept, const cairn_broad_pha
 {
     TRY(make_sure(kept, broad, at, scratch, out));
     TRY(list_live(kept, at->zones, scratch, out));
-    kept->uses++;
-    /* built while bodies moved faster: a new one is shorter */
-    if (kept->uses >= TRIAL && kept->list.count > WASTE * out->count + (size_t)at->count)
-        kept->made = false;
+    cairn_kept_pairs_used(kept, out->count);
     return CAIRN_OK;
+}
+
+/* Built while bodies moved faster: a new list is shorter. */
+void cairn_kept_pairs_used(cairn_kept_pairs *kept, size_t pairs)
+{
+    kept->uses++;
+    if (kept->uses >= TRIAL && kept->list.count > WASTE * pairs + (size_t)kept->count)
+        kept->made = false;
 }
 
 /* ---- strays ------------------------------------------------------------------------------ */

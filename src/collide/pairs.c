@@ -136,6 +136,7 @@ cairn_status cairn_pair_list_add(cairn_pair_list *list, int32_t a, int32_t b)
 void cairn_pair_list_destroy(cairn_pair_list *list)
 {
     cairn_memory_free(list->items);
+    cairn_memory_free(list->image);
     *list = (cairn_pair_list){ 0 };
 }
 

@@ -29,6 +29,8 @@ typedef struct cairn_sample {
     const int32_t *pair;              /* 2 per contact: a, b; -1: no longer exists */
     const cairn_vec3 *point, *normal; /* m; unit, from b to a                                   */
     const cairn_vec3 *force;          /* N, on a                                                */
+    const cairn_image *image;         /* of b, in periodic samples; NULL: the originals touch   */
+    cairn_lattice lattice;            /* edges of the periodic cell; 0: not periodic            */
     const cairn_energy *totals;       /* works and losses since the start; NULL: not known      */
     const double *cell; /* CAIRN_CELL_NUMBERS of the first cell, in the order of the columns of its
                            statistic; NULL: there is none, or it is not known                   */
@@ -102,6 +104,9 @@ double cairn_measure_radius(const cairn_sample *s, int i);
 bool cairn_region_contains(const cairn_region *region, cairn_vec3 x);
 /* Volume, in 2D area; 0: empty. */
 double cairn_region_volume(const cairn_region *region);
+/* The volume (2D: area) of the periodic cell, if it is the region: the sample is periodic along all
+ * axes, and no box is given. 0: it is not. */
+double cairn_measure_cell(const cairn_measure *m);
 /* The box of a statistic that needs a volume: as given; open sides end at quantiles of the
  * grains' centres, away from walls. */
 cairn_status cairn_region_bulk(const cairn_measure *m, cairn_region *out);

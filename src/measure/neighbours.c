@@ -463,7 +463,8 @@ static void components(const tensor *t, double out[6])
 
 /* ---- stress --------------------------------------------------------------------------------- */
 
-/* All contacts count, not only pushing ones: small forces add little. */
+/* All contacts count, not only pushing ones: small forces add little. `region` NULL: the periodic
+ * cell, which has all of each. */
 static void add_contacts(const cairn_measure *m, const cairn_region *region, tensor *sum)
 {
     const cairn_sample *s = m->sample;
@@ -473,7 +474,10 @@ static void add_contacts(const cairn_measure *m, const cairn_region *region, ten
         if (!on_a && !on_b)
             continue;
         cairn_vec3 from = on_b ? s->x[b] : s->point[c], to = on_a ? s->x[a] : s->point[c];
-        add_product(sum, cairn_region_share(region, from, to), s->force[c], cairn_sub(to, from));
+        for (int i = 0; s->image && on_b && i < 3; i++) /* to the image of b that touches a */
+            from = cairn_add_scaled(from, s->image[c].k[i], s->lattice.edge[i]);
+        double share = region ? cairn_region_share(region, from, to) : 1;
+        add_product(sum, share, s->force[c], cairn_sub(to, from));
     }
 }
 
@@ -485,13 +489,13 @@ static void add_motion(const cairn_measure *m, const cairn_region *region, tenso
     cairn_vec3 momentum = { 0, 0, 0 };
     double mass = 0;
     for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i] && cairn_region_contains(region, s->x[i])) {
+        if (s->is_grain[i] && (!region || cairn_region_contains(region, s->x[i]))) {
             momentum = cairn_add_scaled(momentum, s->mass[i], s->v[i]);
             mass += s->mass[i];
         }
     cairn_vec3 u = cairn_scale(mass > 0 ? 1 / mass : 0, momentum);
     for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i] && cairn_region_contains(region, s->x[i])) {
+        if (s->is_grain[i] && (!region || cairn_region_contains(region, s->x[i]))) {
             cairn_vec3 w = cairn_sub(s->v[i], u);
             add_product(sum, s->mass[i], w, w);
         }
@@ -505,12 +509,13 @@ static cairn_status stress(cairn_measure *m)
     double row[9];
     int dimension = m->sample->dimension;
     TRY(cairn_region_bulk(m, &region));
-    double volume = cairn_region_volume(&region);
+    double cell = cairn_measure_cell(m), volume = cell > 0 ? cell : cairn_region_volume(&region);
+    const cairn_region *within = cell > 0 ? NULL : &region;
     if (!(volume > 0))
         return CAIRN_OK;
-    add_contacts(m, &region, &sigma);
+    add_contacts(m, within, &sigma);
     if (m->options->kinetic)
-        add_motion(m, &region, &sigma);
+        add_motion(m, within, &sigma);
     for (int k = 0; k < 9; k++)
         sigma.a[k / 3][k % 3] /= volume;
     row[0] = mean_diagonal(&sigma, dimension);

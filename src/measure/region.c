@@ -112,6 +112,19 @@ cairn_status cairn_region_column(const cairn_measure *m, int axis, cairn_region 
     return CAIRN_OK;
 }
 
+double cairn_measure_cell(const cairn_measure *m)
+{
+    const cairn_vec3 *e = m->sample->lattice.edge;
+    bool open = true;
+    for (int k = 0; k < m->sample->dimension; k++)
+        open = open && isinf(m->box.low[k]) && isinf(m->box.high[k]) && cairn_norm(e[k]) > 0;
+    if (!open)
+        return 0;
+    if (m->sample->dimension == 2)
+        return fabs(e[0].x * e[1].y - e[0].y * e[1].x);
+    return fabs(cairn_dot(e[0], cairn_cross(e[1], e[2])));
+}
+
 cairn_status cairn_region_bulk(const cairn_measure *m, cairn_region *out)
 {
     return cairn_region_column(m, -1, out);

@@ -29,6 +29,13 @@ static cairn_status packing(cairn_measure *m)
     cairn_region region;
     TRY(cairn_region_bulk(m, &region));
     double volume = cairn_region_volume(&region), solid = solid_in(m->sample, &region);
+    double cell = cairn_measure_cell(m);
+    if (cell > 0) { /* all of each grain is in it, in part as images */
+        volume = cell;
+        solid = 0;
+        for (int i = 0; i < m->sample->count; i++)
+            solid += m->sample->is_grain[i] ? m->sample->volume[i] : 0;
+    }
     const double row[] = { solid / volume, solid, volume };
     return volume > 0 ? cairn_measure_row(m, row) : CAIRN_OK;
 }

@@ -31,8 +31,9 @@ enum { STATES = 2, CONTACTS = 2 };
 
 static cairn_run_sources sources_of(int part, const cairn_world *world)
 {
+    const cairn_lattice cell = cairn_world_lattice(world);
     const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = {
-        cairn_run_state_sources(cairn_world_dimension(world)),
+        cairn_run_state_sources(cairn_world_dimension(world), cairn_lattice_exists(&cell)),
         cairn_run_joint_detail_sources(),
         cairn_run_contact_sources(world),
         cairn_run_load_sources(cairn_world_cell_count(world) > 0),

@@ -147,11 +147,14 @@ cairn_run_sources cairn_run_contact_sources(const cairn_world *world)
     cairn_surface_laws laws = cairn_world_surface_laws(world);
     bool turns = laws.rolling || laws.spinning;
     bool sticky = turns || laws.anisotropic || laws.adhesive;
+    const cairn_lattice cell = cairn_world_lattice(world);
     cairn_run_sources all = cairn_run_sources_of(contacts, CAIRN_COUNT(contacts));
-    add_contacts(&all, (choice){ .view = offsetof(cairn_run_frame, touch),
-                                 .goes = CAIRN_GOES_FRAME,
-                                 .set = (sticky ? CAIRN_CONTACTS_AXES | CAIRN_CONTACTS_ADHERE : 0) |
-                                        (turns ? CAIRN_CONTACTS_TURN : 0) });
+    add_contacts(&all,
+                 (choice){ .view = offsetof(cairn_run_frame, touch),
+                           .goes = CAIRN_GOES_FRAME,
+                           .set = (sticky ? CAIRN_CONTACTS_AXES | CAIRN_CONTACTS_ADHERE : 0) |
+                                  (turns ? CAIRN_CONTACTS_TURN : 0) |
+                                  (cairn_lattice_exists(&cell) ? CAIRN_CONTACTS_IMAGES : 0) });
     return all;
 }
 
@@ -164,13 +167,15 @@ cairn_run_sources cairn_run_detail_sources(void)
     return all;
 }
 
-/* The angle exists in 2D only; in 3D the orientation is the quaternion alone. */
-cairn_run_sources cairn_run_state_sources(int dimension)
+/* The angle exists in 2D only; in 3D the orientation is the quaternion alone. Images exist in
+ * periodic worlds only. */
+cairn_run_sources cairn_run_state_sources(int dimension, bool periodic)
 {
     cairn_run_sources all = cairn_run_sources_of(states, CAIRN_COUNT(states));
     add_bodies(&all, (choice){ .view = offsetof(cairn_run_frame, state),
                                .goes = CAIRN_GOES_FRAME,
-                               .not = dimension == 2 ? 0 : CAIRN_GOES_2D });
+                               .not = (dimension == 2 ? 0 : CAIRN_GOES_2D) |
+                                      (periodic ? 0 : CAIRN_GOES_PERIODIC) });
     return all;
 }
 

@@ -233,7 +233,7 @@ cairn_run_sources cairn_run_joint_detail_sources(void);
 cairn_run_sources cairn_run_joint_row_sources(void);
 
 /* Positions and velocities of bodies. */
-cairn_run_sources cairn_run_state_sources(int dimension);
+cairn_run_sources cairn_run_state_sources(int dimension, bool periodic);
 
 /* The open columns of a list of sources. Zero is valid: nothing is open. Columns with a writer are
  * linked into its list, so a table must not move in memory until it is closed. */

@@ -30,6 +30,7 @@ typedef struct step_row {
     double time;
     uint8_t solver;
     cairn_vec3 gravity;
+    cairn_lattice cell;
     cairn_step_report report;
 } step_row;
 
@@ -74,6 +75,13 @@ static const cairn_run_source gravity_sources[] = {
     { "gravity", "m/s^2", CAIRN_HDF5_REAL, 3, offsetof(step_row, gravity), NULL },
 };
 
+/* Columns of /steps of periodic worlds: the edges of the cell when the step ends, and their
+ * velocities in the step. */
+static const cairn_run_source cell_sources[] = {
+    { "cell", "m", CAIRN_HDF5_REAL, 9, offsetof(step_row, cell.edge), NULL },
+    { "cell_rate", "m/s", CAIRN_HDF5_REAL, 9, offsetof(step_row, cell.rate), NULL },
+};
+
 enum { ENTRIES = 64 }; /* room for the entries of certificate, energy and timing together */
 
 /* Everything open in the file. The struct stays where it is on the heap, because the writer keeps
@@ -89,7 +97,7 @@ struct cairn_run_file {
     hid_t file;
     int dimension;
     bool certified, full; /* not `certificate: off`; `certificate: full` */
-    cairn_run_table steps, worst, gravity, bodies, states, contacts, joints, joint_states;
+    cairn_run_table steps, worst, gravity, cell, bodies, states, contacts, joints, joint_states;
     cairn_hdf5_column friction; /* of each material, where one is a function of time */
     double *frictions;          /* STEP_BUFFER rows of it; NULL: none varies         */
     cairn_run_geometry geometry;
@@ -104,6 +112,24 @@ struct cairn_run_file {
 };
 
 /* ---- settings ------------------------------------------------------------------------------ */
+
+static bool is_periodic(const cairn_world *world)
+{
+    const cairn_lattice cell = cairn_world_lattice(world);
+    return cairn_lattice_exists(&cell);
+}
+
+/* The periodic cell of the start: its corner and edges. */
+static cairn_status write_cell(cairn_run_file *f, cairn_error *error)
+{
+    const cairn_lattice cell = cairn_world_lattice(f->scene->world);
+    const cairn_hdf5_values corner = { CAIRN_HDF5_REAL, 3, &cell.corner };
+    const cairn_hdf5_values edges = { CAIRN_HDF5_REAL, 9, cell.edge };
+    if (!cairn_lattice_exists(&cell) || H5Aexists(f->file, "cell") > 0)
+        return CAIRN_OK;
+    TRY(cairn_hdf5_attribute(f->file, "cell_corner", corner, error));
+    return cairn_hdf5_attribute(f->file, "cell", edges, error);
+}
 
 /* The root attributes. In a file that is being continued they are written again, and `ending`
  * becomes "unfinished" again. */
@@ -121,6 +147,7 @@ static cairn_status write_settings(cairn_run_file *f, cairn_error *error)
     TRY(cairn_hdf5_long(f->file, "dimension", f->dimension, error));
     if (H5Aexists(f->file, "gravity") <= 0) /* that of the start, also in a continued file */
         TRY(cairn_hdf5_attribute(f->file, "gravity", g, error));
+    TRY(write_cell(f, error));
     TRY(cairn_hdf5_record(f->file, cairn_step_record(), &scene->step, error));
     TRY(cairn_hdf5_record(f->file, cairn_run_record(), &scene->run, error));
     return cairn_hdf5_text(f->file, "ending", "unfinished", error);
@@ -201,6 +228,10 @@ static cairn_status create_varying(cairn_run_file *f, hid_t group, cairn_error *
         gravity_sources, gravity_varies(world) ? CAIRN_COUNT(gravity_sources) : 0);
     gravity.plain = true;
     TRY(cairn_run_table_create(group, gravity, f->dimension, &f->writer, &f->gravity, error));
+    cairn_run_sources cell =
+        cairn_run_sources_of(cell_sources, is_periodic(world) ? CAIRN_COUNT(cell_sources) : 0);
+    cell.plain = true;
+    TRY(cairn_run_table_create(group, cell, f->dimension, &f->writer, &f->cell, error));
     if (!cairn_world_varies(world, CAIRN_VARIED_FRICTION))
         return CAIRN_OK;
     cairn_hdf5_column_def def = { "friction",       "1",       CAIRN_HDF5_REAL, (int)materials,
@@ -331,7 +362,8 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
     TRY(cairn_hdf5_group(f->file, "frames", &frames, error));
     H5Gclose(frames);
     TRY(create_frames(f, error));
-    TRY(create_group_table(f, "frames/bodies", cairn_run_state_sources(f->dimension), &f->states,
+    TRY(create_group_table(f, "frames/bodies",
+                           cairn_run_state_sources(f->dimension, is_periodic(world)), &f->states,
                            error));
     TRY(create_group_table(f, "frames/joints", cairn_run_joint_state_sources(), &f->joint_states,
                            error));
@@ -427,6 +459,7 @@ static cairn_status cut(cairn_run_file *f, const cairn_run_extent *to, cairn_err
     TRY(cairn_run_table_cut(&f->worst, to->steps, error));
     TRY(cut_events(f, error));
     TRY(cairn_run_table_cut(&f->gravity, to->steps, error));
+    TRY(cairn_run_table_cut(&f->cell, to->steps, error));
     if (f->frictions)
         TRY(cairn_hdf5_column_cut(&f->friction, to->steps, error));
     for (int i = 0; i < ENTRIES; i++)
@@ -502,7 +535,7 @@ static cairn_status write_waiting(const cairn_run_file *f, size_t offset, cairn_
 /* Write all steps in the buffer, column by column. */
 static cairn_status write_steps(cairn_run_file *f, cairn_error *error)
 {
-    cairn_run_table *tables[] = { &f->steps, &f->worst, &f->gravity };
+    cairn_run_table *tables[] = { &f->steps, &f->worst, &f->gravity, &f->cell };
     int next = 0;
     for (int t = 0; t < CAIRN_COUNT(tables); t++)
         for (int i = 0; i < tables[t]->sources.count; i++)
@@ -545,8 +578,12 @@ cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
 {
     if (f->frictions)
         note_friction(f, f->frictions + f->waiting_count * f->scene->material_count);
-    f->waiting[f->waiting_count++] = (step_row){ step, time, solver_number(report->solve.solver),
-                                                 cairn_world_gravity(f->scene->world), *report };
+    f->waiting[f->waiting_count++] = (step_row){ step,
+                                                 time,
+                                                 solver_number(report->solve.solver),
+                                                 cairn_world_gravity(f->scene->world),
+                                                 cairn_world_lattice(f->scene->world),
+                                                 *report };
     TRY(cairn_run_statistics_step(&f->statistics, time, report));
     if (f->waiting_count < STEP_BUFFER)
         return CAIRN_OK;
@@ -808,6 +845,7 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
     cairn_run_table_close(&f->steps);
     cairn_run_table_close(&f->worst);
     cairn_run_table_close(&f->gravity);
+    cairn_run_table_close(&f->cell);
     cairn_hdf5_column_close(&f->friction);
     cairn_run_certificate_close(&f->certificate);
     cairn_run_statistics_close(&f->statistics);

@@ -277,8 +277,7 @@ static cairn_status add_series_row(cairn_run_statistic *item, double time)
 static bool is_row_due(double interval, double time, double h)
 {
     double slack = 1e-6 * h;
-    return interval <= h ||
-           floor((time + slack) / interval) > floor((time - h + slack) / interval);
+    return interval <= h || floor((time + slack) / interval) > floor((time - h + slack) / interval);
 }
 
 cairn_status cairn_run_statistics_step(cairn_run_statistics *s, double time,
@@ -506,6 +505,7 @@ static cairn_status take_contacts(const cairn_world *world, double time_step, ca
     out->pair = all.body;
     out->point = all.point;
     out->normal = all.normal;
+    out->image = all.image;
     out->force = cairn_sample_forces(&mine, out->dimension, time_step, arena);
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -581,7 +581,8 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
                            .mass = b.mass,
                            .radius = radius,
                            .volume = volume,
-                           .material = b.material };
+                           .material = b.material,
+                           .lattice = cairn_world_lattice(world) };
     if (!is_grain || !radius || !volume)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b.count; i++) {

@@ -50,6 +50,8 @@ static const cairn_scene_key root_further[] = {
       "\"boolean\"]}}" },
     { "start", false, "the state of a run from which this scene starts",
       "{\"$ref\": \"#/$defs/start\"}" },
+    { "periodic", false, "axes along which the world repeats itself, and how the cell deforms",
+      "{\"$ref\": \"#/$defs/periodic\"}" },
     { "materials", false, "surface properties by name",
       "{\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#/$defs/material\"}}" },
     { "pairs", false, "exceptions: what holds between two materials",
@@ -98,6 +100,11 @@ cairn_scene_keys cairn_scene_start_keys(void)
 cairn_scene_keys cairn_scene_run_keys(void)
 {
     return (cairn_scene_keys){ cairn_step_record(), cairn_run_record(), NULL, 0 };
+}
+
+cairn_scene_keys cairn_scene_periodic_keys(void)
+{
+    return (cairn_scene_keys){ cairn_lattice_record(), NULL, NULL, 0 };
 }
 
 cairn_scene_keys cairn_scene_measure_keys(void)
@@ -546,9 +553,12 @@ static const cairn_option series_options[] = {
 const cairn_record *cairn_series_record(void)
 {
     static const cairn_record record = {
-        "series",       "force, torque and work on bodies or of a joint",
-        sizeof(cairn_scene_series), series_default,
-        series_options, CAIRN_COUNT(series_options),
+        "series",
+        "force, torque and work on bodies or of a joint",
+        sizeof(cairn_scene_series),
+        series_default,
+        series_options,
+        CAIRN_COUNT(series_options),
     };
     return &record;
 }

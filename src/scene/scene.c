@@ -161,6 +161,7 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_world(b));
     TRY(cairn_scene_read_run(b));
     TRY(cairn_scene_read_measure(b));
+    TRY(cairn_scene_read_periodic(b));
     TRY(cairn_scene_read_materials(b));
     TRY(make_origins(b));
     TRY(cairn_scene_read_bodies(b));
@@ -172,6 +173,7 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_outlets(b));
     TRY(cairn_scene_read_events(b));
     TRY(cairn_scene_read_series(b));
+    TRY(cairn_scene_check_periodic(b));
     return b->share ? CAIRN_OK : cairn_scene_check_overlap(b);
 }
 

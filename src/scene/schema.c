@@ -419,6 +419,7 @@ static cairn_status write_definitions(cairn_json *json)
         write_definition(json, "run", cairn_scene_run_keys()),
         write_definition(json, "start", cairn_scene_start_keys()),
         write_definition(json, "measure", cairn_scene_measure_keys()),
+        write_definition(json, "periodic", cairn_scene_periodic_keys()),
         write_definition(json, "material", cairn_scene_material_keys()),
         write_definition(json, "pair", cairn_scene_pair_keys()),
         write_definition(json, "body", cairn_scene_body_keys()),

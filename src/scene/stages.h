@@ -79,6 +79,7 @@ cairn_status cairn_scene_create(cairn_scene **out, cairn_arena **arena);
 cairn_scene_keys cairn_scene_root_keys(void);
 cairn_scene_keys cairn_scene_run_keys(void);
 cairn_scene_keys cairn_scene_measure_keys(void);
+cairn_scene_keys cairn_scene_periodic_keys(void);
 cairn_scene_keys cairn_scene_material_keys(void);
 cairn_scene_keys cairn_scene_pair_keys(void);
 cairn_scene_keys cairn_scene_body_keys(void);
@@ -299,6 +300,7 @@ cairn_status cairn_scene_blame(cairn_scene_build *b, cairn_status status,
 cairn_status cairn_scene_read_run(cairn_scene_build *b);
 cairn_status cairn_scene_read_measure(cairn_scene_build *b);
 cairn_status cairn_scene_read_world(cairn_scene_build *b);
+cairn_status cairn_scene_read_periodic(cairn_scene_build *b);
 cairn_status cairn_scene_read_materials(cairn_scene_build *b);
 cairn_status cairn_scene_read_bodies(cairn_scene_build *b);
 cairn_status cairn_scene_read_driven_groups(cairn_scene_build *b);
@@ -308,6 +310,8 @@ cairn_status cairn_scene_read_outlets(cairn_scene_build *b);
 cairn_status cairn_scene_read_cells(cairn_scene_build *b);
 cairn_status cairn_scene_read_events(cairn_scene_build *b);
 cairn_status cairn_scene_read_series(cairn_scene_build *b);
+/* Whether the periodic cell can hold what the scene has. */
+cairn_status cairn_scene_check_periodic(cairn_scene_build *b);
 cairn_status cairn_scene_check_overlap(cairn_scene_build *b);
 
 /* Fail if a run has more than 2^53 steps, the largest count that a double holds exactly

@@ -1,5 +1,5 @@
-/* world.c - the top of a scene: version, title, space, run, statistics and materials; and its
- * generators and inlets. */
+/* world.c - the top of a scene: version, title, space, run, statistics, the periodic cell and
+ * materials; and its generators and inlets. */
 #include <stdio.h>
 #include <string.h>
 
@@ -144,6 +144,74 @@ cairn_status cairn_scene_read_measure(cairn_scene_build *b)
     int dimension = cairn_world_dimension(b->scene->world);
     cairn_status status = cairn_measure_options_check(&b->scene->measure, dimension, &wrong);
     return cairn_scene_blame(b, status, node, &wrong);
+}
+
+/* ---- the periodic cell ---------------------------------------------------------------------- */
+
+enum { GRADIENT = 3 }; /* place of gradient_x in the table of the cell; y and z follow */
+
+/* One line of the table. A gradient may have functions of time, which the reader collects for one
+ * vector at a time. */
+static cairn_status read_line(cairn_scene_build *b, const cairn_yaml_node *node, int line,
+                              cairn_lattice_def *def)
+{
+    const cairn_record only = { .options = cairn_lattice_record()->options + line,
+                                .option_count = 1 };
+    return cairn_scene_read_record(b, node, &only, def);
+}
+
+static cairn_status set_cell(cairn_scene_build *b, const cairn_yaml_node *node,
+                             const cairn_lattice_def *def)
+{
+    cairn_world *world = b->scene->world;
+    const cairn_lattice before = cairn_world_lattice(world);
+    bool given = cairn_yaml_find(node, "axes") || cairn_yaml_find(node, "low") ||
+                 cairn_yaml_find(node, "high");
+    if (!given && cairn_lattice_exists(&before)) /* a start that now deforms */
+        return cairn_scene_blame(b, cairn_world_set_lattice_gradient(world, def), node,
+                                 cairn_world_error(world));
+    if (def->axes.count == 0)
+        return cairn_yaml_fail(node, "axes", b->error,
+                               "the key 'axes' is missing: one or more of x, y, z");
+    return cairn_scene_blame(b, cairn_world_set_lattice(world, def), node,
+                             cairn_world_error(world));
+}
+
+/* Lines with functions of time are read twice: the cell must be there before its gradient can
+ * vary. */
+cairn_status cairn_scene_read_periodic(cairn_scene_build *b)
+{
+    static const cairn_varied parts[] = { CAIRN_VARIED_LATTICE_X, CAIRN_VARIED_LATTICE_Y,
+                                          CAIRN_VARIED_LATTICE_Z };
+    const cairn_yaml_node *node = cairn_yaml_find(b->tree.root, "periodic");
+    const cairn_scene_keys keys = cairn_scene_periodic_keys();
+    cairn_lattice_def def = cairn_lattice_def_default();
+    if (!node)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    for (int line = 0; line < keys.record->option_count; line++) {
+        TRY(read_line(b, node, line, &def));
+        b->varying_count = 0;
+    }
+    TRY(set_cell(b, node, &def));
+    for (int row = 0; row < b->dimension; row++) {
+        for (int part = 0; part < b->dimension; part++)
+            TRY(cairn_world_vary(b->scene->world, parts[part], row, NULL));
+        TRY(read_line(b, node, GRADIENT + row, &def));
+        TRY(cairn_scene_vary(b, parts, row));
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_check_periodic(cairn_scene_build *b)
+{
+    const cairn_yaml_node *node = cairn_yaml_find(b->tree.root, "periodic");
+    const cairn_lattice cell = cairn_world_lattice(b->scene->world);
+    cairn_error wrong = { 0 };
+    if (!cairn_lattice_exists(&cell))
+        return CAIRN_OK;
+    cairn_status status = cairn_world_step_check(b->scene->world, &b->scene->step, &wrong);
+    return cairn_scene_blame(b, status, node ? node : b->tree.root, &wrong);
 }
 
 /* ---- materials ----------------------------------------------------------------------------- */

@@ -339,10 +339,31 @@ static cairn_status read_contacts(const rows *from, const int32_t *place, cairn_
     out->contacts = (int)from->count;
     out->point = point;
     out->normal = normal;
+    if (cairn_hdf5_has(from->group, "image")) {
+        const void *image;
+        TRY(read_part(from, "image", CAIRN_HDF5_INT, 3, &image));
+        out->image = image;
+    }
     TRY(place_pairs(r, body, place, out));
     cairn_sample_contacts mine = { out->contacts, normal, tangent, impulse };
     out->force = cairn_sample_forces(&mine, r->dimension, r->time_step, &r->frame);
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* The edges of a periodic cell: those of the step that led to the frame, or of the start. */
+static cairn_status read_cell(cairn_run_reader *r, int k, cairn_sample *out)
+{
+    rows from = { r, -1, (int64_t)r->step[k] - 1, 1 };
+    const void *edges;
+    if (!cairn_hdf5_read_reals_attribute(r->file, "cell", 9, (double *)out->lattice.edge) ||
+        !(r->step[k] > 0))
+        return CAIRN_OK;
+    TRY(cairn_hdf5_open_group(r->file, "steps", &from.group, r->error));
+    cairn_status status = read_part(&from, "cell", CAIRN_HDF5_REAL, 9, &edges);
+    if (status == CAIRN_OK)
+        memcpy(out->lattice.edge, edges, sizeof out->lattice.edge);
+    H5Gclose(from.group);
+    return status;
 }
 
 /* Bodies first: contacts refer to their positions in the frame. */
@@ -354,6 +375,7 @@ static cairn_status read_frame(cairn_run_reader *r, int k, cairn_sample *out)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < r->bodies; i++)
         place[i] = -1;
+    TRY(read_cell(r, k, out));
     TRY(open_rows(r, "frames/bodies", r->body_offset, k, &from));
     cairn_status status = read_states(&from, out, place);
     H5Gclose(from.group);
@@ -515,8 +537,7 @@ static cairn_status read_series(hid_t group, cairn_statistic_table *table, cairn
     hid_t own;
     cairn_arena arena = { 0 };
     if (group < 0 || !cairn_hdf5_has(group, table->name))
-        return cairn_fail(error, CAIRN_NOT_FOUND, "series", "there is no series '%s'",
-                          table->name);
+        return cairn_fail(error, CAIRN_NOT_FOUND, "series", "there is no series '%s'", table->name);
     TRY(cairn_hdf5_open_group(group, table->name, &own, error));
     cairn_status status = read_table(own, table, &arena, error);
     H5Gclose(own);

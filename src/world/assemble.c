@@ -6,7 +6,8 @@
  * because angular velocities are given in body frames (R at the start of the step). Those of balls
  * are given in the world frame, and contacts between balls need no stored rows: see the second half
  * of this file. Held bodies (fixed, driven) have no block; the velocity of their surface goes into
- * w.
+ * w. In a periodic world b may be an image: p is its arm there, and its velocity relative to b goes
+ * into w.
  *
  * Bias: b = gamma g/h, and 0 for overlaps, which correct.c corrects. If a pair has restitution e
  * and closes in this step, b = min(gamma g/h, e u_N) with u_N the velocity before the step, or
@@ -28,11 +29,14 @@ enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 /* Whether w is needed: some contact or joint has a relative velocity that no block of the problem
- * describes, because a held body moves, its surface does, or a joint has a target. */
+ * describes, because a held body moves, its surface does, a joint has a target, or images move with
+ * the edges of a periodic cell. */
 static bool imposes(const cairn_step *step, const cairn_mechanism *joints)
 {
     const cairn_body_store *b = &step->world->bodies;
     bool any = joints->any;
+    for (int i = 0; i < 3 && !any; i++)
+        any = cairn_norm(step->world->periodic.cell.rate[i]) > 0;
     for (int i = 0; i < b->held && !any; i++)
         any = b->motion[i] == CAIRN_MOTION_DRIVEN || cairn_norm(b->surface_velocity[i]) > 0;
     return any;
@@ -241,6 +245,23 @@ static void fill_imposed(const cairn_step *step, const cairn_free_motion *motion
         w[d + i] += sign * cairn_dot(omega, f->turn[i]);
 }
 
+/* m/s: velocity of the image of b relative to b itself, in contact j. */
+static cairn_vec3 drift_of(const cairn_step *step, int j)
+{
+    const cairn_contact_store *c = &step->world->contacts;
+    return c->image ? cairn_lattice_drift(&step->world->periodic.cell, c->image[j])
+                    : cairn_vec(0, 0, 0);
+}
+
+/* The part of u that the motion of a periodic cell imposes: w -= h' k. Images do not rotate. */
+static void fill_drift(const cairn_step *step, const cairn_posed *posed, int j, const frame *f)
+{
+    double *w = posed->w + (size_t)j * (size_t)step->components;
+    cairn_vec3 drift = drift_of(step, j);
+    for (int i = 0; i < step->world->dimension; i++)
+        w[i] -= cairn_dot(drift, f->row[i]);
+}
+
 /* u_N of contact j for the given velocities of the dynamic bodies; driven bodies have their own. */
 static double normal_velocity(const cairn_step *step, const cairn_free_motion *motion, int j,
                               const cairn_vec3 *linear, const cairn_vec3 *angular)
@@ -256,7 +277,7 @@ static double normal_velocity(const cairn_step *step, const cairn_free_motion *m
                                       driven ? motion->omega_free[body] : angular[body]);
         u += (side ? -1 : 1) * cairn_dot(v, c->normal[j]);
     }
-    return u;
+    return c->image ? u - cairn_dot(drift_of(step, j), c->normal[j]) : u;
 }
 
 /* u_N with the velocities before the step, to which loads have not yet been added. */
@@ -324,6 +345,8 @@ static void fill_sides(const cairn_step *step, const cairn_free_motion *motion,
         else if (block < 0 && posed->w)
             fill_imposed(step, motion, posed, &at, &f);
     }
+    if (posed->w && c->image)
+        fill_drift(step, posed, j, &f);
 }
 
 /* Everything about contact j: every range of contacts writes to entries of its own only. */

@@ -2,8 +2,8 @@
  *
  * A list has memory only for what its contacts can need. The columns of laws that no material has
  * all point to one column of zeros; mu_2 points to mu if friction is the same in all directions;
- * and lists of bodies that are not taken apart have no pieces. Readers need not know which columns
- * are borrowed; writers must. */
+ * lists of bodies that are not taken apart have no pieces; and only periodic worlds have images.
+ * Readers need not know which columns are borrowed; writers must. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -183,6 +183,7 @@ cairn_status cairn_contacts_sort(const cairn_contact_store *from, int rows, int 
     for (int j = 0; j < count; j++)
         cairn_contacts_copy(from, sorted[j], to, j, dimension);
     to->count = count;
+    to->step = from->step;
     to->moments = from->moments;
     return CAIRN_OK;
 }
@@ -212,7 +213,8 @@ cairn_vec3 cairn_contact_arm(const cairn_contact_store *c, const cairn_vec3 *x, 
 {
     double half = side ? -0.5 * c->gap[j] : 0.5 * c->gap[j];
     cairn_vec3 on = cairn_add_scaled(c->point[j], half, c->normal[j]);
-    return cairn_sub(on, x[c->body[2 * (size_t)j + (size_t)side]]);
+    cairn_vec3 centre = x[c->body[2 * (size_t)j + (size_t)side]];
+    return cairn_sub(on, side && c->shift ? cairn_add(centre, c->shift[j]) : centre);
 }
 
 /* ==== the lists of columns ==================================================================== */

@@ -387,7 +387,7 @@ static cairn_status lay_out(const cairn_step *step, const cairn_free_motion *mot
         return CAIRN_NO_MEMORY;
     TRY(cairn_arena_reduce(scratch, &all, &kinds));
     candidates->plain = cairn_link_all(step->world->exchange.link, (kinds & ~plain) == 0);
-    *out = (cairn_layout){ (int)count, job.zones, job.colliders, candidates->reach };
+    *out = (cairn_layout){ (int)count, job.zones, job.colliders, candidates->reach, NULL };
     return CAIRN_OK;
 }
 
@@ -414,7 +414,8 @@ static const inexact exact = { 0, { -1, -1 } };
 /* The state of the conversion of witnesses to contacts, for one range of leaves. */
 typedef struct gathering {
     cairn_world *world;
-    const cairn_quat *q_eval; /* of each body: orientation at which contacts are evaluated */
+    const cairn_quat *q_eval;  /* of each body: orientation at which contacts are evaluated */
+    const cairn_lattice *cell; /* where they are evaluated; NULL: the world is not periodic */
     const cairn_touches *touches;
     int next;              /* index of the next contact            */
     cairn_contact_law law; /* cached law of the last two materials */
@@ -427,11 +428,26 @@ static void note_residual(inexact *least, const inexact *other)
         *least = *other;
 }
 
-/* Append the contact of one witness of `leaf` between bodies a and b. Friction and the other
- * surface laws follow from the two materials. */
-static inline void add_contact(gathering *g, int a, int b, const cairn_witness *found,
+/* The image of contact j, from pair k, whose second body is the image. In a contact it is b: if
+ * that is the first body, the contact is moved to where a is in its own place. */
+static void set_image(const gathering *g, int j, size_t k, bool swapped)
+{
+    cairn_contact_store *c = &g->world->contacts;
+    cairn_image image = g->world->pair_list.image[k];
+    c->image[j] = swapped ? cairn_image_opposite(image) : image;
+    c->shift[j] = cairn_lattice_shift(g->cell, c->image[j]);
+    if (swapped)
+        c->point[j] = cairn_add(c->point[j], c->shift[j]);
+}
+
+/* Append the contact of one witness of `leaf`. A pair is swapped if the distance function for its
+ * two kinds of shapes takes them in the other order. Friction and the other surface laws follow
+ * from the two materials. */
+static inline void add_contact(gathering *g, bool swapped, const cairn_witness *found,
                                const cairn_leaf *leaf)
 {
+    const cairn_pair pair = g->world->pair_list.items[leaf->pair];
+    int a = swapped ? pair.second : pair.first, b = swapped ? pair.first : pair.second;
     cairn_contact_store *c = &g->world->contacts;
     int j = g->next++;
     c->body[2 * j] = a;
@@ -446,11 +462,12 @@ static inline void add_contact(gathering *g, int a, int b, const cairn_witness *
     c->normal[j] = found->normal;
     c->tangent[j] = tangent_of(g->world->dimension, found->normal);
     c->gap[j] = found->gap;
+    if (g->cell)
+        set_image(g, j, (size_t)leaf->pair, swapped);
     cairn_contact_meet(g->world, g->q_eval, j, &g->law);
 }
 
-/* The contact of a witness of leaf k. A pair is swapped if the distance function for its two kinds
- * of shapes takes them in the other order. */
+/* The contact of a witness of leaf k. */
 static void add_found(gathering *g, size_t k, const cairn_witness *found)
 {
     const cairn_touches *t = g->touches;
@@ -458,10 +475,7 @@ static void add_found(gathering *g, size_t k, const cairn_witness *found)
     const cairn_pair pair = t->pairs[leaf.pair];
     const inexact here = { (double)found->residual, pair };
     note_residual(&g->least, &here);
-    if (t->swapped[k])
-        add_contact(g, pair.second, pair.first, found, &leaf);
-    else
-        add_contact(g, pair.first, pair.second, found, &leaf);
+    add_contact(g, t->swapped[k], found, &leaf);
 }
 
 /* The contacts of leaves [begin, end), in the order of their features. */
@@ -541,13 +555,14 @@ static cairn_status gather_pairs(gathering *g)
 
 typedef struct plain_job {
     gathering start;
+    const cairn_layout *layout;
     const cairn_zone *zones;
 } plain_job;
 
 /* Contact k is the only witness of pair k, so pairs can be processed in any order. */
 static void plain_range(int begin, int end, void *context)
 {
-    static const cairn_leaf wholes = { .first = { -1, -1 }, .second = { -1, -1 } };
+    cairn_leaf wholes = { .first = { -1, -1 }, .second = { -1, -1 } };
     const plain_job *job = context;
     const cairn_world *world = job->start.world;
     gathering g = job->start;
@@ -560,12 +575,12 @@ static void plain_range(int begin, int end, void *context)
         cairn_prefetch(&job->zones[world->pair_list.items[soon].second], sizeof(cairn_zone));
         bool swapped;
         cairn_witness found;
-        cairn_zones_witness(&job->zones[pair.first], &job->zones[pair.second], world->dimension,
-                            &swapped, &found);
-        if (swapped)
-            add_contact(&g, pair.second, pair.first, &found, &wholes);
-        else
-            add_contact(&g, pair.first, pair.second, &found, &wholes);
+        cairn_zone made;
+        cairn_zones_witness(&job->zones[pair.first],
+                            cairn_second_zone(world, job->layout, (size_t)k, &made),
+                            world->dimension, &swapped, &found);
+        wholes.pair = k;
+        add_contact(&g, swapped, &found, &wholes);
     }
 }
 
@@ -580,6 +595,7 @@ static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
     set |= world->materials.bouncing ? CAIRN_CONTACTS_BOUNCE : 0;
     set |= laws->adhesive ? CAIRN_CONTACTS_ADHERE : 0;
     set |= laws->rolling || laws->spinning ? CAIRN_CONTACTS_TURN : 0;
+    set |= cairn_lattice_of(world) ? CAIRN_CONTACTS_IMAGES : 0;
     world->contacts.moments = set & CAIRN_CONTACTS_TURN ? 2 * world->dimension - 3 : 0;
     return cairn_contacts_reserve(&world->contacts, contacts, set, world->dimension);
 }
@@ -595,10 +611,12 @@ static void report_inexact(const cairn_step *step, const inexact *least)
     report->distance_body[1] = cairn_row_uid(step->world, here ? least->pair.second : -1);
 }
 
-static gathering start_gathering(cairn_world *world, const cairn_quat *q_eval)
+static gathering start_gathering(cairn_world *world, const cairn_quat *q_eval,
+                                 const cairn_lattice *cell)
 {
-    return (
-        gathering){ .world = world, .q_eval = q_eval, .law = { .a = -1, .b = -1 }, .least = exact };
+    return (gathering){
+        .world = world, .q_eval = q_eval, .cell = cell, .law = { .a = -1, .b = -1 }, .least = exact
+    };
 }
 
 /* All contacts if there are only balls and planes. Their distances are closed forms. */
@@ -606,7 +624,7 @@ static cairn_status gather_plain(const cairn_step *step, const cairn_quat *q_eva
                                  const cairn_layout *layout)
 {
     cairn_world *world = step->world;
-    plain_job job = { start_gathering(world, q_eval), layout->zones };
+    plain_job job = { start_gathering(world, q_eval, layout->cell), layout, layout->zones };
     TRY(cairn_world_pairs(world, step->broad, layout));
     int count = (int)world->pair_list.count;
     TRY(make_room(world, (size_t)count, false));
@@ -622,7 +640,7 @@ static cairn_status gather_any(const cairn_step *step, const cairn_quat *q_eval,
 {
     cairn_world *world = step->world;
     cairn_touches t;
-    gathering g = start_gathering(world, q_eval);
+    gathering g = start_gathering(world, q_eval, layout->cell);
     g.touches = &t;
     TRY(cairn_world_touches(world, step->broad, layout, &t));
     TRY(make_room(world, t.total, t.leaves));
@@ -638,9 +656,13 @@ static cairn_status find_candidates(const cairn_step *step, const cairn_free_mot
                                     cairn_candidates *candidates)
 {
     cairn_layout layout;
+    double ahead = step->h * cairn_scheme_ahead(step->scheme, step->linearisations);
+    const cairn_lattice cell = cairn_lattice_for(&step->world->periodic.cell, ahead,
+                                                 step->scheme->velocity_level ? 0 : step->h);
     if (!step->options->reuse_pairs)
         cairn_kept_pairs_forget(&step->world->kept_pairs);
     TRY(lay_out(step, motion, candidates, &layout));
+    layout.cell = cairn_lattice_of(step->world) ? &cell : NULL;
     return candidates->plain ? gather_plain(step, motion->q_eval, &layout)
                              : gather_any(step, motion->q_eval, &layout);
 }
@@ -649,7 +671,7 @@ static cairn_status find_candidates(const cairn_step *step, const cairn_free_mot
 cairn_candidates cairn_candidates_none(const cairn_world *world, double h)
 {
     return (cairn_candidates){ .warm = &world->last,
-                               .warm_ratio = world->last_step > 0 ? h / world->last_step : 0 };
+                               .warm_ratio = world->last.step > 0 ? h / world->last.step : 0 };
 }
 
 /* In the first call; later attempts have enlarged it. */

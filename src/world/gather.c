@@ -573,7 +573,7 @@ static cairn_status copy_rest(const cairn_world *from, cairn_world *to)
     cairn_joints_index(to);
     to->time = from->time;
     to->clock = from->clock;
-    to->contacts_step = from->contacts_step;
+    to->contacts.step = from->contacts.step;
     to->contacts.moments = from->contacts.moments;
     to->materials.laws.moving = from->materials.laws.moving;
     to->bodies.next_uid = from->bodies.next_uid;

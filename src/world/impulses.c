@@ -375,10 +375,10 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
 /* The warm start of a solve: the impulses that a contact had in the last step, or in the
  * last attempt at this one; and storing the results of a solve.
  *
- * Contacts are matched by their bodies, by the flat regions of their pieces, and by their feature.
- * Both lists are sorted by these keys, so one pass over both is enough. The impulse is carried over
- * as a vector in space and decomposed in the new contact frame, because normals and tangents change
- * from step to step. */
+ * Contacts are matched by their bodies and images, by the flat regions of their pieces, and by
+ * their feature. Both lists are sorted by these keys, so one pass over both is enough. The impulse
+ * is carried over as a vector in space and decomposed in the new contact frame, because normals and
+ * tangents change from step to step. */
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
@@ -412,15 +412,34 @@ static int compare_pieces(const cairn_world *world, const cairn_contact_store *l
     return order;
 }
 
-/* The order of contact lists: rows, regions, feature. < 0: contact `old` of the last step comes
- * before contact j of this one. */
+/* Compares the images of two contacts of the same two bodies, as that of larger uid has it. */
+static int compare_images(const cairn_world *world, const cairn_contact_store *last, int old, int j)
+{
+    const cairn_contact_store *both[2] = { last, &world->contacts };
+    const int at[2] = { old, j };
+    cairn_image image[2];
+    for (int i = 0; i < 2; i++) {
+        const int32_t *body = both[i]->body + 2 * (size_t)at[i];
+        bool turned = world->bodies.uid[body[0]] > world->bodies.uid[body[1]];
+        image[i] = both[i]->image[at[i]];
+        if (turned)
+            image[i] = cairn_image_opposite(image[i]);
+    }
+    return cairn_image_compare(image[0], image[1]);
+}
+
+/* The order of contact lists: rows, images, regions, feature. < 0: contact `old` of the last step
+ * comes before contact j of this one. */
 static int compare_keys(const cairn_world *world, const cairn_contact_store *last, int old, int j)
 {
     const cairn_contact_store *c = &world->contacts;
     uint64_t then = cairn_contact_key(last, old), now = cairn_contact_key(c, j);
     if (then != now)
         return then < now ? -1 : 1;
-    int order = last->piece || c->piece ? compare_pieces(world, last, old, j) : 0;
+    int order = last->image && c->image ? compare_images(world, last, old, j) : 0;
+    if (order)
+        return order;
+    order = last->piece || c->piece ? compare_pieces(world, last, old, j) : 0;
     return order ? order : compare_numbers(last->feature[old], c->feature[j]);
 }
 
@@ -610,10 +629,12 @@ static cairn_status take_aside(cairn_world *world, cairn_contact_store *a)
     a->moment = cairn_arena_take(scratch, (size_t)c->moments * count, sizeof *a->moment);
     if (!a->body || !a->feature || !a->impulse || !a->velocity || !a->moment)
         return CAIRN_NO_MEMORY;
-    if (!c->piece)
-        return CAIRN_OK;
-    a->piece = cairn_arena_take(scratch, 2 * count, sizeof *a->piece);
-    return a->piece ? CAIRN_OK : CAIRN_NO_MEMORY;
+    if (c->piece)
+        a->piece = cairn_arena_take(scratch, 2 * count, sizeof *a->piece);
+    if (c->image)
+        a->image = cairn_arena_take(scratch, count, sizeof *a->image);
+    bool whole = !a->piece == !c->piece && !a->image == !c->image;
+    return whole ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 /* Writes the first `count` components of a vector. */
@@ -638,6 +659,8 @@ static void aside_range(int begin, int end, void *context)
     memcpy(a->velocity + d * first, c->velocity + d * first, d * count * sizeof *a->velocity);
     if (a->piece)
         memcpy(a->piece + 2 * first, c->piece + 2 * first, 2 * count * sizeof *a->piece);
+    if (a->image)
+        memcpy(a->image + first, c->image + first, count * sizeof *a->image);
     for (int j = begin; j < end; j++) {
         write_vector(impulse_of(c, j, (int)d), (int)d, a->impulse + (size_t)j * d);
         if (c->moments == 3)

@@ -46,8 +46,9 @@ typedef struct moved {
 /* The motion of a body relative to another one in the step. */
 typedef struct passage {
     int body, other;
-    double way, turn; /* m: of its centre relative to the other; of its surface by turning */
-    double size;      /* m: farthest that it may move                                      */
+    cairn_meeting couple; /* both, the other one as its image                               */
+    double way, turn;     /* m: of its centre relative to the other; of its surface by turning */
+    double size;          /* m: farthest that it may move                                      */
 } passage;
 
 /* ---- ways ----------------------------------------------------------------------------------- */
@@ -91,17 +92,27 @@ static double size_of(const cairn_body_store *b, int i, int k)
     return size > 0 ? size : INFINITY;
 }
 
-static passage passage_of(const moved *m, int i, int k)
+static passage passage_of(const moved *m, cairn_meeting couple)
 {
     const cairn_step *step = m->step;
     const cairn_vec3 *x = step->world->bodies.x;
-    cairn_vec3 v, omega, v_other, omega_other;
+    const cairn_lattice *cell = &step->world->periodic.cell;
+    int i = couple.body[0], k = couple.body[1];
+    cairn_vec3 v, omega, v_other, omega_other, apart = cairn_sub(x[i], x[k]);
     velocity_of(m, i, &v, &omega);
     velocity_of(m, k, &v_other, &omega_other);
     v = cairn_sub(v, v_other);
+    if (cairn_image_is_other(couple.image)) {
+        v = cairn_sub(v, cairn_lattice_drift(cell, couple.image));
+        apart = cairn_sub(apart, cairn_lattice_shift(cell, couple.image));
+    }
     if (cairn_body_arm(step->world, k) > 0) /* the rotation of a ball moves no surface */
-        v = cairn_sub(v, cairn_cross(omega_other, cairn_sub(x[i], x[k])));
-    return (passage){ i, k, step->h * cairn_norm(v), surface_way(step, i, omega),
+        v = cairn_sub(v, cairn_cross(omega_other, apart));
+    return (passage){ i,
+                      k,
+                      couple,
+                      step->h * cairn_norm(v),
+                      surface_way(step, i, omega),
                       size_of(&step->world->bodies, i, k) };
 }
 
@@ -182,14 +193,13 @@ static cairn_status is_wrong(const moved *m, const cairn_arrival *arrival, int j
 {
     const cairn_step *step = m->step;
     const cairn_answer *answer = m->answer;
-    const int body[2] = { p->body, p->other };
     double slight = SLIGHT * p->size, gap = INFINITY;
     double foreseen = foreseen_gap(step, answer, j), most = fmax(foreseen, 0) + slight;
     bool pushes = answer->r[(size_t)j * (size_t)answer->problem.dimension] > 0;
     *wrong = p->turn > slight || (pushes && cairn_body_arm(step->world, p->body) > 0);
     if (*wrong || (m->plain && !pushes)) /* balls and planes end no closer than predicted */
         return CAIRN_OK;
-    TRY(cairn_arrival_gap(step->world, arrival, body, most + p->way + p->turn, &gap));
+    TRY(cairn_arrival_gap(step->world, arrival, &p->couple, most + p->way + p->turn, &gap));
     bool stopped = pushes && gap > most; /* by a body that it does not touch */
     *wrong = stopped || gap < fmin(foreseen, 0) - slight;
     return CAIRN_OK;
@@ -205,10 +215,15 @@ typedef struct limit_job {
 
 /* A quick test by the motions of the two bodies alone: neither can be far, and neither carries the
  * other along by its rotation. */
-static inline bool stays_near(const limit_job *job, int i, int k)
+static inline bool stays_near(const limit_job *job, const cairn_meeting *couple)
 {
-    const cairn_body_store *b = &job->moved->step->world->bodies;
+    const cairn_step *step = job->moved->step;
+    const cairn_body_store *b = &step->world->bodies;
+    int i = couple->body[0], k = couple->body[1];
     double way = job->way[i] + job->way[k];
+    if (cairn_image_is_other(couple->image))
+        way +=
+            step->h * cairn_norm(cairn_lattice_drift(&step->world->periodic.cell, couple->image));
     bool turning = (b->arm[i] > 0 && !is_fixed(b, i)) || (b->arm[k] > 0 && !is_fixed(b, k));
     return !turning && way <= b->extent[i] && way <= b->extent[k];
 }
@@ -217,14 +232,13 @@ static void limit_range(int begin, int end, void *context)
 {
     const limit_job *job = context;
     const cairn_step *step = job->moved->step;
-    const int32_t *body = step->world->contacts.body;
     for (int j = begin; j < end; j++) {
-        int i = body[2 * j], k = body[2 * j + 1];
+        const cairn_meeting couple = cairn_contact_meeting(&step->world->contacts, j);
         job->far[j] = false;
-        if (stays_near(job, i, k))
+        if (stays_near(job, &couple))
             continue;
-        passage p = passage_of(job->moved, i, k);
-        passage q = passage_of(job->moved, k, i);
+        passage p = passage_of(job->moved, couple);
+        passage q = passage_of(job->moved, cairn_meeting_turned(&couple));
         job->far[j] = is_far(step, &p) || is_far(step, &q);
     }
 }
@@ -233,7 +247,6 @@ static cairn_status limit_contacts(const moved *m, const cairn_arrival *arrival)
 {
     const cairn_step *step = m->step;
     int count = step->world->contacts.count;
-    const int32_t *body = step->world->contacts.body;
     limit_job job = { m, NULL, cairn_arena_take(&step->world->scratch, (size_t)count, 1) };
     double *way;
     if (!job.far)
@@ -244,7 +257,8 @@ static cairn_status limit_contacts(const moved *m, const cairn_arrival *arrival)
     for (int j = 0; j < 2 * count; j++) {
         if (!job.far[j / 2])
             continue;
-        passage p = passage_of(m, body[j], body[j ^ 1]);
+        const cairn_meeting couple = cairn_contact_meeting(&step->world->contacts, j / 2);
+        passage p = passage_of(m, j & 1 ? cairn_meeting_turned(&couple) : couple);
         bool wrong = false;
         if (is_far(step, &p))
             TRY(is_wrong(m, arrival, j / 2, &p, &wrong));
@@ -258,11 +272,11 @@ static cairn_status limit_contacts(const moved *m, const cairn_arrival *arrival)
 
 /* A face detects a point no deeper than a hundredth of its edge, and must still detect it in the
  * middle of the next step. Hence a fifth of the usual size. */
-static passage unseen_passage(const moved *m, int i, int k)
+static passage unseen_passage(const moved *m, cairn_meeting couple)
 {
     const cairn_body_store *b = &m->step->world->bodies;
-    passage p = passage_of(m, i, k);
-    if (b->extent[i] == 0 && holds_faces(cairn_body_shape(b, k)))
+    passage p = passage_of(m, couple);
+    if (b->extent[p.body] == 0 && holds_faces(cairn_body_shape(b, p.other)))
         p.size *= 0.2;
     return p;
 }
@@ -274,6 +288,8 @@ static double closing_of(const moved *m, const passage *p, cairn_vec3 from_other
     cairn_vec3 v, omega, v_other, omega_other;
     velocity_of(m, p->body, &v, &omega);
     velocity_of(m, p->other, &v_other, &omega_other);
+    if (cairn_image_is_other(p->couple.image))
+        v = cairn_sub(v, cairn_lattice_drift(&m->step->world->periodic.cell, p->couple.image));
     return m->step->h * cairn_dot(from_other, cairn_sub(v, v_other));
 }
 
@@ -327,14 +343,13 @@ static bool is_missed(const cairn_step *step, const passage *p, const cairn_witn
 
 /* Either body of the pair may be the one that moves far. The normal points from the second side to
  * the first. */
-static cairn_status limit_witness(const moved *m, const cairn_pair *pair, bool swapped,
+static cairn_status limit_witness(const moved *m, const cairn_meeting *pair, bool swapped,
                                   const cairn_witness *w)
 {
     const cairn_step *step = m->step;
-    const int32_t side[2] = { swapped ? pair->second : pair->first,
-                              swapped ? pair->first : pair->second };
+    const cairn_meeting turned = cairn_meeting_turned(pair);
     for (int k = 0; k < 2; k++) {
-        passage p = unseen_passage(m, side[k], side[1 - k]);
+        passage p = unseen_passage(m, swapped == (k == 0) ? turned : *pair);
         double closing = closing_of(m, &p, cairn_scale(k == 0 ? 1 : -1, w->normal));
         if (is_missed(step, &p, w, closing))
             return refuse(step, m->motion, &p);
@@ -355,11 +370,15 @@ static cairn_status limit_unseen(const moved *m)
     double *way;
     TRY(cairn_answer_ways(m->step, m->motion, m->answer, &way));
     TRY(cairn_world_layout_at(world, b->x, b->q, way, &layout));
+    const cairn_lattice cell = cairn_lattice_for(&world->periodic.cell, 0, m->step->h);
+    layout.cell = layout.cell ? &cell : NULL;
     TRY(cairn_world_touches(world, m->step->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++)
-        for (int i = 0; i < t.number[k]; i++)
-            TRY(limit_witness(m, &t.pairs[cairn_touches_leaf(&t, k).pair], t.swapped[k],
-                              &t.found[t.first[k] + (size_t)i]));
+        for (int i = 0; i < t.number[k]; i++) {
+            const cairn_meeting couple =
+                cairn_pair_meeting(&world->pair_list, (size_t)cairn_touches_leaf(&t, k).pair);
+            TRY(limit_witness(m, &couple, t.swapped[k], &t.found[t.first[k] + (size_t)i]));
+        }
     return CAIRN_OK;
 }
 

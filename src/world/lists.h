@@ -8,6 +8,7 @@
 #include "cairn/cell.h"
 #include "cairn/generate.h"
 #include "cairn/world.h"
+#include "collide/images.h"
 
 /* ---- materials ------------------------------------------------------------------------------- */
 
@@ -152,6 +153,31 @@ cairn_status cairn_varied_set(cairn_world *world, double h);
 /* Set them back, after a step that failed. */
 void cairn_varied_restore(cairn_world *world);
 void cairn_varied_release(cairn_world *world);
+
+/* ---- the periodic cell ----------------------------------------------------------------------- */
+
+typedef struct cairn_periodic {
+    cairn_lattice cell;
+    double gradient[3][3]; /* 1/s: L, e' = L e: derivative of velocity component i along axis j */
+    double work;           /* J: of putting bodies back into the cell, since the last step     */
+    cairn_images images;   /* for the list of pairs                                            */
+} cairn_periodic;
+
+/* The cell if the world is periodic, else NULL. */
+const cairn_lattice *cairn_lattice_of(const cairn_world *world);
+/* When a step begins: choose short edges for the lattice, find their velocities in the step, and
+ * put bodies that have left the cell back into it. */
+cairn_status cairn_lattice_begin(cairn_world *world, double h);
+/* When it ends: move the edges. */
+void cairn_lattice_advance(cairn_world *world, double h);
+/* The cell as bytes of a saved state, and back; fails where it spans no volume. */
+struct cairn_writer;
+struct cairn_reader;
+void cairn_lattice_write(struct cairn_writer *w, const cairn_world *world);
+cairn_status cairn_lattice_read(struct cairn_reader *r, cairn_world *world);
+/* Whether what the world has is possible in its cell, with the key to blame. */
+cairn_status cairn_lattice_check(const cairn_world *world, const cairn_step_options *options,
+                                 cairn_error *error);
 
 /* ---- generators ------------------------------------------------------------------------------ */
 

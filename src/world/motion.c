@@ -239,12 +239,17 @@ cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *
 {
     end_job job = { step, motion, joints, answer, arrival };
     tally all;
-    *arrival = (cairn_arrival){ motion->x_next, motion->q_next, motion->angle_next };
+    *arrival = (cairn_arrival){ motion->x_next, motion->q_next, motion->angle_next,
+                                cairn_lattice_ahead(&step->world->periodic.cell, step->h) };
     TRY(cairn_joints_energy(step, motion, joints, answer));
     TRY(cairn_step_find_pushed(step, motion, answer, arrival));
     TRY(tally_bodies(step, end_range, &job, &all));
-    /* two bodies move at most twice the longest motion relative to each other */
-    arrival->far = 2 * all.longest > all.least;
+    /* two bodies move at most twice the longest motion relative to each other; images also move
+     * with the edges of the cell */
+    double drift = 0;
+    for (int i = 0; i < 3; i++)
+        drift += step->h * cairn_norm(step->world->periodic.cell.rate[i]);
+    arrival->far = 2 * all.longest + drift > all.least;
     if (!isfinite(all.energy)) {
         cairn_vec3 v, omega;
         int body = row_of(step, &all);

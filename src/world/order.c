@@ -39,6 +39,8 @@ static void rename_rows(cairn_world *world)
         cairn_contacts_rename(&world->contacts, now, world->dimension);
         world->contacts_sorted = cairn_contacts_are_sorted(&world->contacts);
         cairn_kept_pairs_rename(&world->kept_pairs, b->was, b->count, now, b->named);
+        if (cairn_lattice_of(world)) /* its list has images after the bodies */
+            cairn_kept_pairs_forget(&world->kept_pairs);
     }
     if (b->moved || world->joints.changed)
         cairn_joints_index(world);

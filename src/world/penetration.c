@@ -50,10 +50,22 @@ static void note_depth(const cairn_world *world, int a, int b, double depth, dee
 
 /* ---- two bodies ----------------------------------------------------------------------------- */
 
-/* The body where the step leaves it. */
-static cairn_collider collider_after(const cairn_world *world, const cairn_arrival *arrival, int i)
+/* m: from a body to its image where the step leaves it. */
+static cairn_vec3 shift_after(const cairn_arrival *arrival, const cairn_meeting *couple)
 {
-    const cairn_pose pose = { arrival->x[i], arrival->q[i] };
+    return cairn_image_is_other(couple->image) ? cairn_lattice_shift(&arrival->cell, couple->image)
+                                               : cairn_vec(0, 0, 0);
+}
+
+/* The body on one side where the step leaves it; the second one as its image. */
+static cairn_collider collider_after(const cairn_world *world, const cairn_arrival *arrival,
+                                     const cairn_meeting *couple, int side)
+{
+    int i = couple->body[side];
+    cairn_vec3 x = arrival->x[i];
+    if (side == 1)
+        x = cairn_add(x, shift_after(arrival, couple));
+    const cairn_pose pose = { x, arrival->q[i] };
     return cairn_body_collider_at(world, i, &pose);
 }
 
@@ -84,20 +96,24 @@ static double overlap_told(const cairn_contact_store *c, int a, int b)
 /* Whether two faces can have passed through each other in this step, along the normal n from b to
  * a: they are no deeper than they were plus their motion, with a margin for rounding. Otherwise the
  * witness belongs to the far side of a thin part of the mesh, and is no overlap. */
-static bool came_through(const cairn_world *world, const cairn_arrival *arrival, const int body[2],
-                         const cairn_witness *w, bool swapped)
+static bool came_through(const cairn_world *world, const cairn_arrival *arrival,
+                         const cairn_meeting *couple, const cairn_witness *w, bool swapped)
 {
-    int a = body[0], b = body[1];
+    int a = couple->body[0], b = couple->body[1];
     cairn_vec3 n = swapped ? cairn_scale(-1, w->normal) : w->normal;
     double way = way_along(world, arrival, a, cairn_scale(-1, n)) + way_along(world, arrival, b, n);
+    if (cairn_image_is_other(couple->image)) /* and by how much the image moves with the cell */
+        way += cairn_dot(n, cairn_sub(shift_after(arrival, couple),
+                                      cairn_lattice_shift(&world->periodic.cell, couple->image)));
     return -w->gap <= fmax(0, way) + 1e-3 * cairn_pair_radius(world, a, b) ||
            -w->gap <= fmax(0, way) + 1.001 * overlap_told(&world->contacts, a, b);
 }
 
 /* The least gap of two pieces. `faces_of` (else NULL): both are faces, of these bodies; overlaps of
  * faces that cannot have passed through each other do not count. */
-static double least_gap(const cairn_world *world, const cairn_arrival *arrival, const int *faces_of,
-                        const cairn_collider *a, const cairn_collider *b)
+static double least_gap(const cairn_world *world, const cairn_arrival *arrival,
+                        const cairn_meeting *faces_of, const cairn_collider *a,
+                        const cairn_collider *b)
 {
     cairn_witness found[CAIRN_WITNESSES];
     bool swapped;
@@ -110,12 +126,12 @@ static double least_gap(const cairn_world *world, const cairn_arrival *arrival, 
     return gap;
 }
 
-cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival, const int body[2],
-                               double reach, double *gap)
+cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival,
+                               const cairn_meeting *couple, double reach, double *gap)
 {
     cairn_leaf_list *list = &world->leaf_list;
-    cairn_collider one = collider_after(world, arrival, body[0]), part[2];
-    cairn_collider two = collider_after(world, arrival, body[1]);
+    cairn_collider one = collider_after(world, arrival, couple, 0), part[2];
+    cairn_collider two = collider_after(world, arrival, couple, 1);
     /* how far to look, both in front of faces and behind them */
     one.reach = one.behind = reach;
     list->count = 0;
@@ -124,7 +140,7 @@ cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival,
     for (size_t k = 0; k < list->count; k++) {
         const cairn_leaf *leaf = &list->items[k];
         bool faces = leaf->first.face >= 0 && leaf->second.face >= 0;
-        *gap = fmin(*gap, least_gap(world, arrival, faces ? body : NULL,
+        *gap = fmin(*gap, least_gap(world, arrival, faces ? couple : NULL,
                                     cairn_collider_piece(&one, leaf->first, &part[0]),
                                     cairn_collider_piece(&two, leaf->second, &part[1])));
     }
@@ -141,15 +157,18 @@ static const cairn_collider *side_of(const cairn_world *world, const cairn_arriv
     const cairn_contact_store *c = &world->contacts;
     int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
     bool first = world->bodies.uid[body] < world->bodies.uid[other];
-    room[0] = collider_after(world, arrival, body);
+    const cairn_meeting couple = cairn_contact_meeting(c, j);
+    room[0] = collider_after(world, arrival, &couple, side);
     return cairn_collider_piece(&room[0], cairn_contact_piece(c, j, first ? 0 : 1), &room[1]);
 }
 
-/* Contacts of one pair are consecutive, in the same order of bodies. */
+/* Contacts of one pair are consecutive, in the same order of bodies; other images are another
+ * pair. */
 static bool has_same_bodies(const cairn_contact_store *c, int j)
 {
     const int32_t *pair = c->body + 2 * j;
-    return j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1];
+    return j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1] &&
+           (!c->image || cairn_image_compare(c->image[j], c->image[j - 1]) == 0);
 }
 
 /* Whether contact j is a further point of the same two pieces as the contact before it. */
@@ -185,8 +204,13 @@ static double depth_of(const cairn_world *world, const cairn_arrival *arrival, i
     const cairn_body_store *b = &world->bodies;
     const cairn_vec3 *x = arrival->x;
     double r[2] = { b->ball[body[0]], b->ball[body[1]] };
-    if (r[0] >= 0 && r[1] >= 0)
-        return r[0] + r[1] - cairn_norm(cairn_sub(x[body[0]], x[body[1]]));
+    if (r[0] >= 0 && r[1] >= 0) {
+        const cairn_meeting couple = cairn_contact_meeting(c, j);
+        cairn_vec3 d = cairn_sub(x[body[0]], x[body[1]]);
+        if (cairn_image_is_other(couple.image))
+            d = cairn_sub(d, shift_after(arrival, &couple));
+        return r[0] + r[1] - cairn_norm(d);
+    }
     for (int side = 0; side < 2; side++)
         if (r[side] >= 0 && cairn_body_shape(b, body[1 - side])->kind == CAIRN_SHAPE_HALF_SPACE)
             return depth_in_plane(world, arrival, body[side], body[1 - side]);
@@ -275,6 +299,9 @@ static double depth_by_planes(const cairn_step *step, const cairn_free_motion *m
     int one = c->body[2 * j], two = c->body[2 * j + 1];
     cairn_vec3 way =
         cairn_sub(cairn_sub(arrival->x[one], x[one]), cairn_sub(arrival->x[two], x[two]));
+    const cairn_meeting couple = cairn_contact_meeting(c, j);
+    if (cairn_image_is_other(couple.image))
+        way = cairn_sub(way, cairn_sub(shift_after(arrival, &couple), c->shift[j]));
     double depth = 0;
     for (int k = j; k < c->count && (k == j || has_same_bodies(c, k)); k++)
         depth = fmax(depth, -(c->gap[k] + cairn_dot(c->normal[k], way)));
@@ -325,8 +352,8 @@ static cairn_status search_faces(const cairn_step *step, const cairn_free_motion
             continue;
         int a = c->body[2 * j], b = c->body[2 * j + 1];
         double gap;
-        TRY(cairn_arrival_gap(step->world, arrival, (const int[2]){ a, b }, reach[a] + reach[b],
-                              &gap));
+        const cairn_meeting couple = cairn_contact_meeting(c, j);
+        TRY(cairn_arrival_gap(step->world, arrival, &couple, reach[a] + reach[b], &gap));
         note_depth(step->world, a, b,
                    gap < INFINITY ? -gap : lost_depth(step, motion, arrival, first), out);
         done = true;
@@ -362,6 +389,8 @@ static cairn_status search_all(const cairn_step *step, const cairn_free_motion *
     double *way;
     TRY(cairn_answer_ways(step, motion, answer, &way));
     TRY(cairn_world_layout_at(world, arrival->x, arrival->q, way, &layout));
+    const cairn_lattice cell = cairn_lattice_for(&world->periodic.cell, step->h, step->h);
+    layout.cell = layout.cell ? &cell : NULL;
     TRY(cairn_world_touches(world, step->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++) {
         const cairn_pair pair = t.pairs[cairn_touches_leaf(&t, k).pair];

@@ -489,6 +489,7 @@ cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_o
                           "found true, expected false: a friction law depends on the sliding "
                           "speed, which who sleeps has not");
     TRY(cairn_exchange_check(world, step, error));
+    TRY(cairn_lattice_check(world, step, error));
     TRY(check_turning(world, step, error));
     TRY(check_probes(world, step, error));
     TRY(check_cells(world, step, error));

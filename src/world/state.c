@@ -1,8 +1,8 @@
 /* state.c - converts a world to bytes and back, with everything that its future depends on: bodies
- * with their uids, rows and geometry, clocks, materials, drivers, loads, inlets with random states
- * and waiting radii, joints, and the contacts of the last step with their keys and impulses, from
- * which the next step starts. A resumed run therefore continues with the same bits
- * (docs/checkpoints.md).
+ * with their uids, rows and geometry, the periodic cell, clocks, materials, drivers, loads, inlets
+ * with random states and waiting radii, joints, and the contacts of the last step with their keys
+ * and impulses, from which the next step starts. A resumed run therefore continues with the same
+ * bits (docs/checkpoints.md).
  *
  * Left out are data that a step recomputes before it reads them (scratch, and the workspace, from
  * which no solver reads the results of an earlier call), data that cannot change a result (kept
@@ -195,7 +195,7 @@ static int read_body(cairn_reader *r, const cairn_world *world)
 
 static void write_contacts(cairn_writer *w, const cairn_world *world)
 {
-    cairn_write_real(w, world->contacts_step);
+    cairn_write_real(w, world->contacts.step);
     cairn_write_whole(w, world->contacts.moments);
     cairn_write_whole(w, world->contacts.set);
     cairn_write_whole(w, world->contacts.count);
@@ -240,13 +240,14 @@ static cairn_status read_contacts(cairn_reader *r, cairn_world *world)
 {
     /* components of a rotation: 1 in 2D, 3 in 3D */
     int turns = 2 * world->dimension - 3;
-    world->contacts_step = cairn_read_real(r);
+    world->contacts.step = cairn_read_real(r);
     int64_t moments = cairn_read_within(r, 0, turns);
     unsigned set = (unsigned)cairn_read_within(r, 0, CAIRN_CONTACTS_ALL);
     size_t count = cairn_read_count(r, 8);
-    bool turn = set & CAIRN_CONTACTS_TURN;
-    r->failed =
-        r->failed || (count > 0 && moments != 0 && !turn) || (moments != 0 && moments != turns);
+    bool turn = set & CAIRN_CONTACTS_TURN, images = set & CAIRN_CONTACTS_IMAGES;
+    r->failed = r->failed || (count > 0 && moments != 0 && !turn) ||
+                (moments != 0 && moments != turns) ||
+                (count > 0 && images != (cairn_lattice_of(world) != NULL));
     TRY(settle(r));
     TRY(cairn_contacts_reserve(&world->contacts, count, set, world->dimension));
     world->contacts.moments = (int)moments;
@@ -405,7 +406,7 @@ static cairn_status read_joints(cairn_reader *r, cairn_world *world)
 
 /* ==== a whole world =========================================================================== */
 
-enum { VERSION = 4 }; /* of the format; other versions are refused */
+enum { VERSION = 5 }; /* of the format; other versions are refused */
 
 /* A reader that has failed counts as damaged bytes, CAIRN_BAD_INPUT. */
 
@@ -801,6 +802,7 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
     cairn_write_whole(&w, VERSION);
     cairn_write_whole(&w, world->dimension);
     cairn_write_vector(&w, world->gravity);
+    cairn_lattice_write(&w, world);
     write_materials(&w, world);
     write_bodies(&w, world);
     write_driven(&w, world);
@@ -821,6 +823,7 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
  * for cells: everything created before it is created at time 0. Bytes left over are an error. */
 static cairn_status read_world(cairn_reader *r, cairn_world *world)
 {
+    TRY(cairn_lattice_read(r, world));
     TRY(read_materials(r, world));
     TRY(read_bodies(r, world));
     TRY(read_each(r, world, read_driver));

@@ -152,6 +152,14 @@ static void report_left(cairn_outlet_list *outlets, cairn_step_report *report)
     outlets->mass = outlets->energy = 0;
 }
 
+/* Work of putting bodies back into the cell when this step began, or before one that failed. It
+ * belongs to the motion of the cell, as the work of images that touch does. */
+static void report_put_back(cairn_periodic *periodic, cairn_step_report *report)
+{
+    report->energy.driver_work += periodic->work;
+    periodic->work = 0;
+}
+
 /* Reserve memory for the bodies that inlets will add, so that nothing after this can fail. */
 static cairn_status make_room(const cairn_step *step)
 {
@@ -208,11 +216,13 @@ static void commit(const cairn_step *step, values *a)
         cairn_step_store_contacts(step, &a->answer);
     cairn_step_store_joints(step, &a->joints, &a->answer, &a->mending);
     cairn_step_commit(step, &a->motion, &a->answer, &a->arrival);
+    cairn_lattice_advance(step->world, step->h);
     cairn_step_commit_joints(step, &a->joints, &a->answer);
     cairn_step_commit_cells(step, &a->motion);
     /* after the commit, because inlets look for places that are free at the end of the step */
     pour(step->world, step->report);
     report_left(&step->world->inlets.outlets, step->report);
+    report_put_back(&step->world->periodic, step->report);
     step->report->timing.finish += lap(&clock);
 }
 
@@ -220,11 +230,8 @@ static void commit(const cairn_step *step, values *a)
  * restores them. */
 static void swap_contacts(cairn_world *world)
 {
-    double step = world->contacts_step;
     cairn_contact_store held = world->contacts;
-    world->contacts_step = world->last_step;
     world->contacts = world->last;
-    world->last_step = step;
     world->last = held;
 }
 
@@ -301,6 +308,8 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
     TRY(explain(world, cairn_exchange_agree(world, cairn_world_put_in_order(world, options))));
     TRY(explain(world,
                 cairn_exchange_agree(world, vary(world, options->time_step, &report->energy))));
+    /* bodies that left a periodic cell are put back into it; they stay there if the step fails */
+    TRY(explain(world, cairn_lattice_begin(world, options->time_step)));
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
@@ -310,7 +319,7 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
     if (status == CAIRN_OK) {
         commit(&step, &a);
         world->contacts_sorted = true;
-        world->contacts_step = step.h;
+        world->contacts.step = step.h;
         keep_inputs(&step, bodies, &a);
         /* members talk to each other while bodies enter: without an answer the world is lost */
         return world->inlets.count > 0 ? cairn_exchange_agree(world, CAIRN_OK) : CAIRN_OK;

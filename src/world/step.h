@@ -212,6 +212,7 @@ typedef struct cairn_arrival {
     cairn_vec3 *x;
     cairn_quat *q;
     double *angle;
+    cairn_lattice cell;     /* the periodic cell at that time                                   */
     bool far;               /* a body may have moved farther than its size, relative to another */
     const uint8_t *shifted; /* of each block: > 0 if it moved by more than h v; NULL: none did  */
     uint8_t *pushed; /* of each body: pushed by a contact or joint, or stopped by sleep; NULL: no
@@ -465,8 +466,9 @@ cairn_status cairn_step_penetration(const cairn_step *step, const cairn_free_mot
                                     const cairn_candidates *candidates, const cairn_answer *answer,
                                     const cairn_arrival *arrival);
 /* The smallest gap of all pieces of two bodies, m; infinite if it is larger than `reach`. */
-cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival, const int body[2],
-                               double reach, double *gap);
+struct cairn_meeting; /* touch.h */
+cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival,
+                               const struct cairn_meeting *couple, double reach, double *gap);
 /* limit.c: refuse a step in which a body moves farther than linearised gaps are valid */
 cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *motion, bool plain,
                               const cairn_answer *answer, const cairn_arrival *arrival);

@@ -168,6 +168,7 @@ typedef struct cairn_contact_store {
     int count;
     int elsewhere; /* contacts of a pile on a device, to be copied here if needed: pile.c */
     size_t capacity;
+    double step;   /* s: time step in which they were found; 0: none         */
     size_t bytes;  /* of all columns                                         */
     unsigned set;  /* CAIRN_CONTACTS_...: the laws whose columns have memory */
     int moments;   /* components of moment and turning per contact; 0: none  */

@@ -23,21 +23,49 @@ cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, cons
     int count = world->bodies.count;
     cairn_zone *zones = cairn_arena_take(&world->scratch, (size_t)count, sizeof *zones);
     cairn_collider *colliders = cairn_arena_take(&world->scratch, (size_t)count, sizeof *colliders);
-    if (!zones || !colliders)
+    cairn_lattice *cell = cairn_arena_take(&world->scratch, 1, sizeof *cell);
+    if (!zones || !colliders || !cell)
         return CAIRN_NO_MEMORY;
+    *cell = cairn_lattice_for(&world->periodic.cell, 0, 0);
     for (int i = 0; i < count; i++) {
         const cairn_pose body = { x[i], q[i] };
         colliders[i] = cairn_body_collider_at(world, i, &body);
         colliders[i].reach = reach ? reach[i] : 0;
         zones[i] = cairn_zone_of(&colliders[i]);
     }
-    *out = (cairn_layout){ count, zones, colliders, reach };
+    *out = (cairn_layout){ count, zones, colliders, reach, cairn_lattice_of(world) ? cell : NULL };
     return CAIRN_OK;
 }
 
 cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out)
 {
     return cairn_world_layout_at(world, world->bodies.x, world->bodies.q, NULL, out);
+}
+
+cairn_lattice cairn_lattice_for(const cairn_lattice *cell, double ahead, double time)
+{
+    cairn_lattice out = cairn_lattice_ahead(cell, ahead);
+    for (int i = 0; i < 3; i++)
+        out.rate[i] = cairn_scale(time, cell->rate[i]);
+    return out;
+}
+
+/* m: from the second body of pair k to its image. */
+static cairn_vec3 shift_of(const cairn_world *world, const cairn_layout *layout, size_t k)
+{
+    const cairn_image *image = world->pair_list.image;
+    return layout->cell && image ? cairn_lattice_shift(layout->cell, image[k]) : cairn_vec(0, 0, 0);
+}
+
+const cairn_zone *cairn_second_zone(const cairn_world *world, const cairn_layout *layout, size_t k,
+                                    cairn_zone *made)
+{
+    const cairn_zone *zone = &layout->zones[world->pair_list.items[k].second];
+    if (!layout->cell || !cairn_image_is_other(world->pair_list.image[k]))
+        return zone;
+    *made = *zone;
+    made->centre = cairn_add(made->centre, shift_of(world, layout, k));
+    return made;
 }
 
 /* The collider of a body: the one of the layout, or, for a ball, made from its zone, since layouts
@@ -56,6 +84,39 @@ static const cairn_collider *collider_of(const cairn_world *world, const cairn_l
                               .movable = zone->movable };
     cairn_collider_enclose(made);
     return made;
+}
+
+/* The collider of the second body of pair k. */
+static const cairn_collider *second_of(const cairn_world *world, const cairn_layout *layout,
+                                       size_t k, cairn_collider *made)
+{
+    const cairn_collider *whole =
+        collider_of(world, layout, world->pair_list.items[k].second, made);
+    if (!layout->cell || !cairn_image_is_other(world->pair_list.image[k]))
+        return whole;
+    cairn_vec3 shift = shift_of(world, layout, k);
+    *made = *whole;
+    made->x = cairn_add(made->x, shift);
+    made->box.centre = cairn_add(made->box.centre, shift);
+    /* it moves with the edges of the cell as well */
+    double way = cairn_norm(cairn_lattice_drift(layout->cell, world->pair_list.image[k]));
+    made->reach += way;
+    made->behind += made->behind > 0 ? way : 0;
+    return made;
+}
+
+cairn_meeting cairn_contact_meeting(const cairn_contact_store *c, int j)
+{
+    const int32_t *body = c->body + 2 * (size_t)j;
+    static const cairn_image none = { { 0, 0, 0 } };
+    return (cairn_meeting){ { body[0], body[1] }, c->image ? c->image[j] : none };
+}
+
+cairn_meeting cairn_pair_meeting(const cairn_pair_list *list, size_t k)
+{
+    static const cairn_image none = { { 0, 0, 0 } };
+    return (cairn_meeting){ { list->items[k].first, list->items[k].second },
+                            list->image ? list->image[k] : none };
 }
 
 /* ---- narrow phase --------------------------------------------------------------------------- */
@@ -81,7 +142,7 @@ static int find_any(const narrow_job *job, size_t k, bool *swapped, cairn_witnes
     const cairn_pair pair = job->touches->pairs[leaf.pair];
     cairn_collider whole[2], part[2];
     const cairn_collider *one = collider_of(job->world, job->layout, pair.first, &whole[0]);
-    const cairn_collider *two = collider_of(job->world, job->layout, pair.second, &whole[1]);
+    const cairn_collider *two = second_of(job->world, job->layout, (size_t)leaf.pair, &whole[1]);
     return cairn_witnesses_find(cairn_collider_piece(one, leaf.first, &part[0]),
                                 cairn_collider_piece(two, leaf.second, &part[1]),
                                 job->world->dimension, swapped, out);
@@ -95,8 +156,10 @@ static void narrow_range(int begin, int end, void *context)
     const cairn_zone *zones = job->layout->zones;
     size_t total = 0;
     for (size_t k = (size_t)begin; k < (size_t)end; k++) {
-        const cairn_pair pair = t->pairs[cairn_touches_leaf(t, k).pair];
-        const cairn_zone *one = &zones[pair.first], *two = &zones[pair.second];
+        size_t of = (size_t)cairn_touches_leaf(t, k).pair;
+        cairn_zone made;
+        const cairn_zone *one = &zones[t->pairs[of].first];
+        const cairn_zone *two = cairn_second_zone(job->world, job->layout, of, &made);
         cairn_witness *out = t->found + t->first[k];
         int number = 1;
         if (is_plain(one, two))
@@ -135,8 +198,7 @@ static cairn_status take_apart(cairn_world *world, const cairn_layout *layout, c
     for (size_t k = 0; k < pairs->count; k++) {
         cairn_collider one, two;
         TRY(cairn_leaves_add(collider_of(world, layout, pairs->items[k].first, &one),
-                             collider_of(world, layout, pairs->items[k].second, &two), (int32_t)k,
-                             list));
+                             second_of(world, layout, k, &two), (int32_t)k, list));
     }
     t->leaves = list->items;
     t->count = list->count;
@@ -206,9 +268,12 @@ static void leave_out_forbidden(cairn_world *world)
         return;
     for (size_t k = 0; k < list->count; k++) {
         cairn_pair pair = list->items[k];
-        if (cairn_bodies_meet(b, pair.first, pair.second) &&
-            !cairn_joints_forbid(world, pair.first, pair.second))
-            list->items[kept++] = pair;
+        if (!cairn_bodies_meet(b, pair.first, pair.second) ||
+            cairn_joints_forbid(world, pair.first, pair.second))
+            continue;
+        if (list->image)
+            list->image[kept] = list->image[k];
+        list->items[kept++] = pair;
     }
     list->count = kept;
 }
@@ -220,11 +285,14 @@ static void turn_range(int begin, int end, void *context)
     const cairn_world *world = context;
     const uint64_t *uid = world->bodies.uid;
     cairn_pair *pairs = world->pair_list.items;
+    cairn_image *image = world->pair_list.image;
     for (int k = begin; k < end; k++) {
         cairn_pair pair = pairs[k];
         bool turned = uid[pair.first] > uid[pair.second]; /* for half of them: avoid a branch */
         pairs[k].first = turned ? pair.second : pair.first;
         pairs[k].second = turned ? pair.first : pair.second;
+        if (image && turned)
+            image[k] = cairn_image_opposite(image[k]);
     }
 }
 
@@ -246,8 +314,13 @@ static cairn_status add_up(cairn_world *world, cairn_touches *t)
 cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broad,
                                const cairn_layout *layout)
 {
-    TRY(cairn_kept_pairs_live(&world->kept_pairs, broad, layout, &world->scratch,
+    const cairn_crowd crowd = { layout, world->bodies.image, world->bodies.uid, broad };
+    if (layout->cell)
+        TRY(cairn_images_live(&world->periodic.images, &world->kept_pairs, &crowd, &world->scratch,
                               &world->pair_list));
+    else
+        TRY(cairn_kept_pairs_live(&world->kept_pairs, broad, layout, &world->scratch,
+                                  &world->pair_list));
     leave_out_forbidden(world);
     if (world->pair_list.count > INT32_MAX / 4)
         return CAIRN_NO_MEMORY;

@@ -35,6 +35,26 @@ cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, cons
  * out. */
 cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broad,
                                const cairn_layout *layout);
+/* The cell of a layout: `ahead` s from now, with the ways of its edges in `time` s as rates, m. */
+cairn_lattice cairn_lattice_for(const cairn_lattice *cell, double ahead, double time);
+/* The zone of the second body of pair k; in a periodic world that of its image, in `made`. */
+const cairn_zone *cairn_second_zone(const cairn_world *world, const cairn_layout *layout, size_t k,
+                                    cairn_zone *made);
+/* Two bodies that touch in the step, the second of them as its image. */
+typedef struct cairn_meeting {
+    int body[2];
+    cairn_image image; /* of the second body; 0 unless the world is periodic */
+} cairn_meeting;
+
+/* The bodies of contact j, and of pair k of the pair list. */
+cairn_meeting cairn_contact_meeting(const cairn_contact_store *contacts, int j);
+cairn_meeting cairn_pair_meeting(const cairn_pair_list *list, size_t k);
+/* The same with the bodies exchanged. */
+static inline cairn_meeting cairn_meeting_turned(const cairn_meeting *c)
+{
+    return (cairn_meeting){ { c->body[1], c->body[0] }, cairn_image_opposite(c->image) };
+}
+
 /* Finds the witnesses of a layout whose entries are the rows of bodies; the result is in the
  * scratch of the world. Fails with CAIRN_UNSUPPORTED if the distance of a pair cannot be computed;
  * the world's error names the pair. */

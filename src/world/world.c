@@ -51,6 +51,7 @@ void cairn_world_destroy(cairn_world *world)
     cairn_contacts_release(&world->contacts);
     cairn_contacts_release(&world->last);
     cairn_kept_pairs_destroy(&world->kept_pairs);
+    cairn_images_destroy(&world->periodic.images);
     cairn_pair_list_destroy(&world->pair_list);
     cairn_leaf_list_destroy(&world->leaf_list);
     cairn_arena_destroy(&world->scratch);
@@ -106,7 +107,7 @@ cairn_status cairn_world_restart(cairn_world *world, double time)
     world->contacts.count = world->last.count = 0;
     world->contacts.elsewhere = world->last.elsewhere = 0;
     world->workspace->pile_is_last = false;
-    world->contacts_step = world->last_step = 0;
+    world->contacts.step = world->last.step = 0;
     world->problem_r = NULL;
     cairn_kept_pairs_forget(&world->kept_pairs);
     return CAIRN_OK;
@@ -239,10 +240,15 @@ static void deepen(const cairn_world *world, const cairn_touches *t, size_t leaf
 
 /* A body that lies behind all faces of a mesh or polyline touches none of them, so the witnesses do
  * not show it. */
-static void deepen_inside(const cairn_world *world, const cairn_collider *colliders,
-                          cairn_pair pair, deepest *found)
+static void deepen_inside(const cairn_world *world, const cairn_collider *colliders, size_t k,
+                          deepest *found)
 {
-    const cairn_collider *a = &colliders[pair.first], *b = &colliders[pair.second];
+    const cairn_pair pair = world->pair_list.items[k];
+    const cairn_collider *a = &colliders[pair.first];
+    cairn_collider image = colliders[pair.second], *b = &image;
+    if (world->pair_list.image)
+        image.x = cairn_add(image.x,
+                            cairn_lattice_shift(&world->periodic.cell, world->pair_list.image[k]));
     double depth = fmax(cairn_collider_swallowed(a, b), cairn_collider_swallowed(b, a));
     double size = found->as_share ? cairn_pair_radius(world, pair.first, pair.second) : 1;
     double measure = depth / size;
@@ -278,7 +284,7 @@ static cairn_status find_deepest(cairn_world *world, deepest *found)
     for (size_t k = 0; k < touches.count; k++)
         deepen(world, &touches, k, found);
     for (size_t k = 0; k < world->pair_list.count; k++)
-        deepen_inside(world, layout.colliders, world->pair_list.items[k], found);
+        deepen_inside(world, layout.colliders, k, found);
     return CAIRN_OK;
 }
 

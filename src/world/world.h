@@ -29,9 +29,9 @@ struct cairn_world {
     cairn_inlet_list inlets;
     cairn_joint_list joints;
     cairn_contact_store contacts, last; /* of this step; of the last one, for the warm start    */
-    double contacts_step, last_step;    /* s: the time steps of both; 0: no step yet            */
     bool contacts_sorted;               /* by rows, as the warm start requires                  */
     cairn_kept_pairs kept_pairs;        /* the pair list with its skin, kept over several steps */
+    cairn_periodic periodic;            /* the periodic cell; all 0: there is none              */
     cairn_pair_list pair_list;          /* of this step                                         */
     cairn_leaf_list leaf_list;          /* pairs of pieces, of this step                        */
     cairn_arena scratch;                /* memory of one step, emptied when the next one begins */

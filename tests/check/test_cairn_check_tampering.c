@@ -725,3 +725,68 @@ GROUP(test_cairn_check_facts)
         CASE(an_ending_that_did_not_come_is_noticed), CASE(a_run_that_came_to_rest_is_certified),
         CASE(another_version_of_the_format_is_noticed));
 }
+
+/* ==== test_cairn_check_periodic: cells, images and the work of shear ========================== */
+
+/* Balls and boxes, dense enough to touch across all faces, in a cell that shears. */
+static const char *const scene_cell =
+    "cairn: 1\n"
+    "gravity: [0, 0, -2]\n"
+    "periodic: {axes: [x, y], high: [1, 1, 1], gradient_x: [0, {ramp: {from: 3, to: 6, stop: 0.1}}, "
+    "0],\n"
+    "  gradient_y: [0, -0.2, 0]}\n"
+    "materials: {grain: {friction: 0.3, restitution: 0.2}}\n"
+    "bodies: [{motion: fixed, shape: half_space}]\n"
+    "generators:\n"
+    "  - grid: {count: [4, 4, 1], spacing: [0.25, 0.25, 1], radius: 0.12, origin: [0.9, 0.1, 0.12],\n"
+    "      velocity: [1, 1, 0]}\n"
+    "  - grid: {count: [4, 4, 1], spacing: [0.25, 0.25, 1], turned: true, seed: 6,\n"
+    "      shape: {box: {size: [0.12, 0.1, 0.14]}}, origin: [0.02, 0.225, 0.28], velocity: [-2, 0, "
+    "-1]}\n"
+    "run: {time_step: 5e-3, duration: 0.2, tolerance: 1e-6, certificate: full, paraview: false,\n"
+    "      picture: false}\n";
+
+static const char *const scene_cell_2d =
+    "cairn: 1\n"
+    "dimension: 2\n"
+    "gravity: [0, 0]\n"
+    "periodic: {axes: [x, y], high: [1.2, 1.2], gradient_x: [-0.2, 9], gradient_y: [0, -0.2]}\n"
+    "materials: {grain: {friction: 0.3}}\n"
+    "generators: [grid: {count: [8, 8], spacing: [0.15, 0.15], origin: [0.05, 0.05],\n"
+    "  radius: {uniform: {minimum: 0.06, maximum: 0.074}}, velocity: [0.3, 0.2]}]\n"
+    "run: {time_step: 5e-3, duration: 0.2, certificate: full, paraview: false, picture: false}\n";
+
+TEST(periodic_runs_are_certified_with_every_scheme)
+{
+    static const char *const schemes[] = { "run.scheme=coulomb", "run.scheme=convex",
+                                           "run.scheme=moreau-jean", "run.scheme=auto",
+                                           "run.scheme=frictionless" };
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        check_verdict(scene_cell, schemes[i], "certified: 40 steps");
+        check_verdict(scene_cell_2d, schemes[i], "certified: 40 steps");
+    }
+    check_verdict(scene_cell_2d, "run.scheme=stewart-trinkle", "certified: 40 steps");
+}
+
+TEST(cells_and_images_cannot_be_changed)
+{
+    static const char *const reals[] = { "steps/cell", "steps/cell_rate", "steps/driver_work" };
+    static const char *const wholes[] = { "certificate/bodies/image", "certificate/contacts/image" };
+    folder f = folder_create();
+    run_into(&f, scene_cell_2d, NULL);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    for (int k = 0; k < 3; k++) /* edges have 9 numbers a step */
+        check_noticed(&f, reals[k], k < 2 ? 9 * 30 : 30,
+                      swap_number(&f, reals[k], k < 2 ? 9 * 30 : 30, NULL) + 1e-6);
+    for (int k = 0; k < 2; k++) {
+        hsize_t place = count_numbers(&f, wholes[k]) / 2;
+        check_noticed(&f, wholes[k], place, swap_number(&f, wholes[k], place, NULL) + 1);
+    }
+    folder_remove(f.path);
+}
+
+GROUP(test_cairn_check_periodic)
+{
+    RUN(CASE(periodic_runs_are_certified_with_every_scheme),
+        CASE(cells_and_images_cannot_be_changed));
+}

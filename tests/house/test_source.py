@@ -140,7 +140,7 @@ def problems_of(name, text):
 ASKS = re.compile(r"\bcairn_is_of_balls\(")
 BY_HAND = re.compile(r"\[begin / ")
 # who gathers what ranges found, in their order, has one entry for each: that is no sum
-GATHERS = {"src/base/parallel.c", "src/collide/kept.c", "src/collide/grid.c", "src/world/touch.c"}
+GATHERS = {"src/base/parallel.c", "src/collide/kept.c", "src/collide/images.c", "src/collide/grid.c", "src/world/touch.c"}
 
 
 def habits_of(path, text):

@@ -304,14 +304,15 @@ static bool has_column(const cairn_run_sources *list, const char *name)
 
 TEST(only_flat_worlds_have_angles)
 {
-    cairn_run_sources flat = cairn_run_state_sources(2), deep = cairn_run_state_sources(3);
+    cairn_run_sources flat = cairn_run_state_sources(2, false);
+    cairn_run_sources deep = cairn_run_state_sources(3, false);
     CHECK_INT(flat.count, deep.count + 1);
     CHECK(has_column(&flat, "angle") && !has_column(&deep, "angle"));
 }
 
 TEST(no_list_is_longer_than_a_table)
 {
-    CHECK(cairn_run_state_sources(2).count <= CAIRN_RUN_COLUMNS);
+    CHECK(cairn_run_state_sources(2, true).count <= CAIRN_RUN_COLUMNS);
     CHECK(cairn_run_detail_sources().count <= CAIRN_RUN_COLUMNS);
 }
 

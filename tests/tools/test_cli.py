@@ -571,7 +571,7 @@ def scene_pages():
     """The pages that describe scenes."""
     text = ""
     for name in ("scene-format.md", "scene-bodies.md", "scene-parts.md", "processes.md", "series.md",
-                 "laboratory.md"):
+                 "laboratory.md", "periodic.md"):
         with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
             text += file.read()
     return text
@@ -608,7 +608,8 @@ class Schema(unittest.TestCase):
         self.assertEqual(sorted(s["$defs"]), sorted(
             ["run", "material", "pair", "body", "part", "orientation", "shape", "driver", "load",
              "joint", "drive", "distribution", "generator", "friction_law", "measure", "function",
-             "driven_group", "outlet", "event", "condition", "start", "series", "cell", "cell_axis"]))
+             "driven_group", "outlet", "event", "condition", "start", "series", "cell", "cell_axis",
+             "periodic"]))
         self.assertEqual(s["required"], ["cairn", "run"])
         self.assertEqual(s["$defs"]["run"]["required"], ["time_step", "duration"])
         self.assertEqual(s["$defs"]["run"]["properties"]["time_step"]["exclusiveMinimum"], 0)

@@ -20,7 +20,10 @@ static void check_gap_and_normal(check_run *run, int j)
     }
     check_witness found[CHECK_WITNESSES];
     int a = c->body[2 * j], b = c->body[2 * j + 1], k = c->feature[j];
+    vec own = run->x_eval[b];
+    run->x_eval[b] = check_x_of(run, j, 1); /* of an image the pair has the same distance */
     int count = check_witnesses(run, a, b, run->x_eval, run->q_eval, found);
+    run->x_eval[b] = own;
     if (count == 0) { /* at least the size of every contact */
         bool known = check_witness_points(run, j);
         run->report->gaps[known ? CHECK_BY_POINTS : CHECK_NOT_AT_ALL]++;
@@ -130,8 +133,8 @@ static side side_of(const check_run *run, int j, int which)
     const check_contacts *c = &run->contacts;
     int body = c->body[2 * j + which];
     vec on = vec_add(c->point[j], (which ? -0.5 : 0.5) * c->gap[j], c->normal[j]);
-    return (side){ body, which ? -1 : 1, vec_add(on, -1, run->x_eval[body]),
-                   vec_norm(c->point[j]) + vec_norm(run->x_eval[body]) };
+    vec x = check_x_of(run, j, which);
+    return (side){ body, which ? -1 : 1, vec_add(on, -1, x), vec_norm(c->point[j]) + vec_norm(x) };
 }
 
 /* Adds the velocity of a side's point, and its rotation, in the contact frame; returns its size. */
@@ -266,6 +269,23 @@ static void add_belt(check_run *run, int j, int which, const frame *f)
     out->size[j] += vec_norm(belt);
 }
 
+/* So is the velocity of an image relative to its body, along all axes. */
+static void add_drift(check_run *run, int j, const frame *f)
+{
+    size_t first = (size_t)j * (size_t)run->settings.components;
+    check_derived *out = &run->by_contact;
+    double *all[] = { out->velocity, out->judged,     out->free,
+                      out->before,   out->compressed, out->imposed };
+    if (!run->cell.there)
+        return;
+    vec drift = check_drift(run, j);
+    for (int i = 0; i < run->settings.dimension; i++)
+        for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+            all[k][first + (size_t)i] -= vec_dot(drift, f->row[i]);
+    out->guess[j] -= vec_dot(drift, f->row[0]);
+    out->size[j] += vec_norm(drift);
+}
+
 /* The stored velocities: along unscaled tangents, and of rotation. */
 static void check_velocities(check_run *run, int j)
 {
@@ -307,6 +327,7 @@ static void find_velocities(check_run *run, int j)
         add_side(run, j, which, &f, W);
         add_belt(run, j, which, &f);
     }
+    add_drift(run, j, &f);
     weigh(run, j, W);
     check_velocities(run, j);
 }

@@ -1,6 +1,7 @@
 /* energy.c - the energy ledger of a step. With vm = (v + v+)/2 and um the relative velocity of the
  * means:
- *     load work h F.vm,   driver work - sum r.(driven part of u),   friction loss - sum r_T.um_T,
+ *     load work h F.vm,   driver work - sum r.(driven part of u) and that of periodic.c,
+ *     friction loss - sum r_T.um_T,
  *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm - m g.y,
  *     y the displacement lost to impacts within the step (impacts.c)
  *     (the first of these not where bodies swing: they move by vm)
@@ -205,6 +206,7 @@ static ledger make_ledger(check_run *run)
     add(&l.entered, kinetic.value + potential.value, l.kinetic.size + l.potential.size);
     for (int j = 0; j < run->contacts.count; j++)
         add_contact(run, j, &l);
+    add(&l.driver, run->cell.work, run->cell.work_size);
     add_joints(run, &l);
     return l;
 }

@@ -32,6 +32,7 @@ static bool check_step(check_run *run, long step)
         check_statistics_of(run);
         return true;
     }
+    check_cell_of(run);
     check_prepare(run);
     if (!check_rows_make(run))
         return false;

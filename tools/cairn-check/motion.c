@@ -305,7 +305,7 @@ static push push_of(const check_run *run, int j, int side, const double *r, vec 
     p = vec_times(side ? -1 : 1, p);
     /* witness points: half a gap from the stored point to each side */
     vec on = vec_add(c->point[j], (side ? -0.5 : 0.5) * c->gap[j], n);
-    vec arm = vec_add(on, -1, run->x_eval[body]);
+    vec arm = vec_add(on, -1, check_x_of(run, j, side));
     vec turn = vec_add(vec_cross(arm, p), side ? -1 : 1, moment);
     return (push){ p, quat_rotate_back(check_rows_q(run, body), turn) };
 }
@@ -387,7 +387,7 @@ static void add_push(const check_run *run, int j, int side, const double *r, vec
                      check_velocity *out)
 {
     int body = run->contacts.body[2 * j + side];
-    double reach = vec_norm(run->x_eval[body]) + vec_norm(run->contacts.point[j]);
+    double reach = vec_norm(check_x_of(run, j, side)) + vec_norm(run->contacts.point[j]);
     give(run, body, push_of(run, j, side, r, moment), reach, out);
     give_rounding(run, body, run->settings.h * run->contacts.adhesion[j], reach, out);
 }

@@ -44,15 +44,26 @@ static bool is_there(const check_run *run, int body)
     return run->before.row[body] >= 0 && run->after.row[body] >= 0;
 }
 
+double check_ball_about(const check_run *run, int body)
+{
+    double extent = check_is_wall(run, body) ? 0 : check_extent(run, body);
+    if (check_has_faces(run, body)) /* they also detect thin bodies behind them (overlap.c) */
+        extent *= 1.02;
+    return extent;
+}
+
+bool check_is_bounded(const check_run *run, int body)
+{
+    return is_there(run, body) && !check_is_wall(run, body) && check_has_pieces(run, body);
+}
+
 static void sort_bodies(grid *g, int *unknown)
 {
     *unknown = 0;
     for (int i = 0; i < g->run->bodies.count; i++) {
         if (!is_there(g->run, i))
             continue;
-        double extent = check_is_wall(g->run, i) ? 0 : check_extent(g->run, i);
-        if (check_has_faces(g->run, i)) /* they also detect thin bodies behind them (overlap.c) */
-            extent *= 1.02;
+        double extent = check_ball_about(g->run, i);
         bool known = check_has_pieces(g->run, i);
         if (check_is_wall(g->run, i))
             g->wall[g->walls++] = i;
@@ -212,6 +223,7 @@ typedef struct search {
     int joined_count;
     double low, high; /* m: the range of the deepest overlap */
     bool complete;    /* all shapes have dimensions          */
+    int32_t image[3]; /* of the second body that is looked at */
 } search;
 
 /* Contacts [first, end) of a pair. */
@@ -225,6 +237,18 @@ static uint64_t key_of(const check_run *run, int a, int b)
 {
     uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
     return low * (uint64_t)run->bodies.count + high;
+}
+
+/* Numbers of images from -3 to 3 along each edge; more distant ones share the outermost. */
+static uint64_t image_key(const check_run *run, int a, int b, const int32_t k[3])
+{
+    uint64_t key = key_of(run, a, b);
+    for (int i = 0; i < 3; i++) {
+        int32_t of_higher = a < b ? k[i] : -k[i];
+        of_higher = of_higher > 3 ? 3 : of_higher < -3 ? -3 : of_higher;
+        key = 7 * key + (uint64_t)(of_higher + 3);
+    }
+    return key;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -255,7 +279,8 @@ static void list_contacts(search *s)
     const check_contacts *c = &run->contacts;
     for (int j = 0; j < c->count; j++)
         s->contacts[j] =
-            (entry){ key_of(run, c->body[2 * j], c->body[2 * j + 1]), c->feature[j], j };
+            (entry){ image_key(run, c->body[2 * j], c->body[2 * j + 1], c->image + 3 * j),
+                     c->feature[j], j };
     qsort(s->contacts, (size_t)c->count, sizeof *s->contacts, compare_entries);
     for (int i = 0; i + 1 < c->count; i++) {
         const entry *e = &s->contacts[i];
@@ -269,7 +294,7 @@ static void list_contacts(search *s)
 
 static group contacts_of(const search *s, int a, int b)
 {
-    uint64_t key = key_of(s->run, a, b);
+    uint64_t key = image_key(s->run, a, b, s->image);
     int first = 0, end = s->run->contacts.count;
     while (first < end) {
         int middle = first + (end - first) / 2;
@@ -475,6 +500,23 @@ static void look_at(void *context, int a, int b)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* A body and an image of another, which is put there in both arrays of positions. */
+static void look_at_image(void *context, int a, int b, const int32_t k[3])
+{
+    search *s = context;
+    check_run *run = s->run;
+    vec eval = run->x_eval[b], after = run->x_after[b];
+    run->x_eval[b] = vec_add(eval, 1, check_shift_eval(run, k));
+    run->x_after[b] = vec_add(after, 1, check_shift_after(run, k));
+    for (int i = 0; i < 3; i++)
+        s->image[i] = k[i];
+    look_at(s, a, b);
+    run->x_eval[b] = eval;
+    run->x_after[b] = after;
+    for (int i = 0; i < 3; i++)
+        s->image[i] = 0;
+}
+
 static bool look_for_pairs(search *s, bool after)
 {
     check_run *run = s->run;
@@ -485,7 +527,11 @@ static bool look_for_pairs(search *s, bool after)
     s->when = after ? "after the step" : "where contacts are evaluated";
     s->low = s->high = 0;
     s->complete = true;
-    bool good = visit_near_pairs(run, s->x, look_at, s, &unknown);
+    check_images images = {
+        .x = s->x, .after = after, .visit = look_at_image, .context = s
+    };
+    bool good = visit_near_pairs(run, s->x, look_at, s, &unknown) &&
+                check_visit_images(run, &images);
     s->complete = s->complete && unknown == 0;
     return good;
 }

@@ -43,11 +43,12 @@ static const check_field state_fields[] = {
     { "q", 4, false, offsetof(check_state, q), false },
     { "v", 3, false, offsetof(check_state, v), false },
     { "omega", 3, false, offsetof(check_state, omega), false },
+    { "image", 3, true, offsetof(check_state, image), true },
     { "asleep", 1, true, offsetof(check_state, asleep), true },
     { "angle", 1, false, offsetof(check_state, angle), false },
 };
 
-/* The first fourteen are also in /frames/contacts. */
+/* The first fifteen are also in /frames/contacts. */
 static const check_field contact_fields[] = {
     { "body", 2, true, offsetof(check_contacts, body), false },
     { "point", 3, false, offsetof(check_contacts, point), false },
@@ -63,6 +64,7 @@ static const check_field contact_fields[] = {
     { "mu_spinning", 1, false, offsetof(check_contacts, mu_spinning), true },
     { "moment", CHECK_TURNS, false, offsetof(check_contacts, moment), true },
     { "turning", CHECK_TURNS, false, offsetof(check_contacts, turning), true },
+    { "image", 3, true, offsetof(check_contacts, image), true },
     { "feature", 1, true, offsetof(check_contacts, feature), false },
     { "restitution", 1, false, offsetof(check_contacts, restitution), false },
     { "bias", 1, false, offsetof(check_contacts, bias), false },
@@ -134,6 +136,8 @@ static const check_field step_fields[] = {
     { "left_mass", 1, false, offsetof(check_steps, left_mass), true },
     { "gravity_work", 1, false, offsetof(check_steps, gravity_work), true },
     { "gravity", 3, false, offsetof(check_steps, gravity), true },
+    { "cell", 9, false, offsetof(check_steps, cell), true },
+    { "cell_rate", 9, false, offsetof(check_steps, cell_rate), true },
     { "asleep", 1, false, offsetof(check_steps, asleep), true },
     { "woken", 1, false, offsetof(check_steps, woken), true },
     { "impacts", 1, false, offsetof(check_steps, impacts), true },
@@ -198,7 +202,7 @@ check_group check_state_group(const char *name, int dimension)
 check_group check_contact_group(const char *name, int dimension)
 {
     return (
-        check_group){ .name = name, .fields = contact_fields, .count = 14, .dimension = dimension };
+        check_group){ .name = name, .fields = contact_fields, .count = 15, .dimension = dimension };
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -554,8 +558,9 @@ bool check_run_open(check_run *run, const char *path)
     limit_time(run->time_limit);
     if (strcmp(run->settings.level, "full") != 0)
         return true;
-    return check_materials_read(run) && read_bodies(run) && check_geometries_read(run) &&
-           check_joints_read(run) && open_parts(run) && take_by_body(run);
+    return check_cell_read(run) && check_materials_read(run) && read_bodies(run) &&
+           check_geometries_read(run) && check_joints_read(run) && open_parts(run) &&
+           take_by_body(run);
 }
 
 void check_run_close(check_run *run)

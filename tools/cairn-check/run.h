@@ -162,6 +162,7 @@ typedef struct check_bodies {
 /* Positions and velocities of bodies. */
 typedef struct check_state {
     size_t capacity;
+    int32_t *image; /* 3 each: how often it has left the periodic cell along each edge */
     int count;
     int32_t *index; /* of the body, of each row             */
     vec *x, *v, *omega;
@@ -174,7 +175,8 @@ typedef struct check_state {
 typedef struct check_contacts {
     size_t capacity;
     int count;
-    int32_t *body; /* a, b */
+    int32_t *body;  /* a, b */
+    int32_t *image; /* 3 each: of b, which touches a there; 0 unless the run is periodic */
     int32_t *feature;
     vec *point, *normal, *tangent;
     double *gap, *mu, *restitution, *bias;
@@ -339,6 +341,8 @@ typedef struct check_steps {
         *sleep_loss, *gravity_work;
     double *left, *entered_mass, *left_mass;
     double *gravity; /* 3 each; missing where it does not vary */
+    double *cell;    /* 9 each: edges of the periodic cell when the step ends; missing: none */
+    double *cell_rate; /* m/s, 9 each: their velocities in the step */
     double *asleep, *woken;
     double *impacts, *impact_rounds, *impacts_left;
     double *broken, *joint_drift, *joint_turn_drift;
@@ -412,6 +416,14 @@ typedef struct check_swing {
     vec force, moment; /* of joints in the step before                          */
 } check_swing;
 
+/* The periodic cell in the loaded step. */
+typedef struct check_cell {
+    bool there;
+    vec corner;
+    vec start[3], rate[3], end[3]; /* edges, m; their velocities, m/s                 */
+    double work, work_size;        /* J: of putting bodies back when the step begins  */
+} check_cell;
+
 typedef struct check_run {
     hid_t file;
     bool skip_checksums; /* only recomputation counts */
@@ -426,6 +438,7 @@ typedef struct check_run {
     check_list offsets[CHECK_PARTS];
     bool unfinished; /* the run did not finish: what was written counts */
     check_materials materials;
+    check_cell cell;
     long step; /* the loaded one; 0: before the first                  */
     check_state before, after;
     check_contacts contacts;
@@ -488,6 +501,29 @@ bool check_run_load(check_run *run, long step);
 void check_run_close(check_run *run);
 /* Translate the shape numbers of the file to the enum, by the names of a dataset. */
 bool check_shapes_translate(check_run *run, const char *dataset, int count, int32_t *shape);
+/* periodic.c: read the cell; that of the loaded step, with its bodies put back. */
+bool check_cell_read(check_run *run);
+void check_cell_of(check_run *run);
+/* m: from a body to its image k, where contacts are evaluated; where the step ends. */
+vec check_shift_eval(const check_run *run, const int32_t k[3]);
+vec check_shift_after(const check_run *run, const int32_t k[3]);
+/* m/s: velocity of the image of b in contact j, relative to b. */
+vec check_drift(const check_run *run, int j);
+/* m: where the body on one side of contact j is where it is evaluated; b: its image. */
+vec check_x_of(const check_run *run, int j, int side);
+/* Visit every pair of a body and an image k of another whose bounding balls overlap, one of them
+ * dynamic, each once. false: no memory. */
+typedef struct check_images {
+    const vec *x; /* by body */
+    bool after;   /* the step: else where contacts are evaluated */
+    void (*visit)(void *context, int a, int b, const int32_t k[3]);
+    void *context;
+    int *near; /* scratch */
+} check_images;
+bool check_visit_images(const check_run *run, check_images *images);
+/* pairs.c: whether a body is there, has bounds and a known size; m: the radius that holds it. */
+bool check_is_bounded(const check_run *run, int body);
+double check_ball_about(const check_run *run, int body);
 /* friction.c: contact laws beyond a single mu: the tangent along an axis, D, adhesion, belts. */
 double check_tangent_along(const check_run *run, int j, vec *tangent); /* 0: no axis, else its
                                                         part in the contact, at most 1 */

@@ -312,7 +312,7 @@ static void pull_by_adhesion(check_run *run, int j, int side)
         return;
     vec n = c->normal[j], on = vec_add(c->point[j], (side ? -0.5 : 0.5) * c->gap[j], n);
     vec p = vec_times(-run->settings.h * c->adhesion[j] * (side ? -1 : 1), n);
-    vec turn = vec_cross(vec_add(on, -1, run->x_eval[body]), p);
+    vec turn = vec_cross(vec_add(on, -1, check_x_of(run, j, side)), p);
     turn = quat_rotate_back(check_rows_q(run, body), turn);
     run->v_adhesion[body] =
         vec_add(run->v_adhesion[body], 1, vec_scale(check_inverse_mass(run, body), p));

@@ -113,17 +113,18 @@ typedef struct couple {
     double tolerance; /* m: promised accuracy of points            */
 } couple;
 
-static check_place_of placed(const check_run *run, int body)
+static check_place_of placed(const check_run *run, int j, int side)
 {
-    return (check_place_of){ run->x_eval[body], run->q_eval[body] };
+    return (check_place_of){ check_x_of(run, j, side),
+                             run->q_eval[run->contacts.body[2 * j + side]] };
 }
 
 static couple couple_of(const check_run *run, int j)
 {
     const check_contacts *c = &run->contacts;
     couple p = { .a = c->body[2 * j], .b = c->body[2 * j + 1] };
-    p.at_a = placed(run, p.a);
-    p.at_b = placed(run, p.b);
+    p.at_a = placed(run, j, 0);
+    p.at_b = placed(run, j, 1);
     p.size = vec_norm(p.at_a.x) + vec_norm(p.at_b.x) + check_extent(run, p.a) +
              fmax(0, check_extent(run, p.b)) + vec_norm(c->point[j]);
     p.tolerance = 10 * CHECK_ROUNDING * p.size;

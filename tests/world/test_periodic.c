@@ -1,0 +1,398 @@
+/* test_periodic.c - periodic cells: contacts with images, momentum, shear, deformation, and what is
+ * refused. */
+#include <math.h>
+#include <string.h>
+
+#include "cairn/scene.h"
+#include "cairn/statistics.h"
+#include "math/vec.h"
+#include "tests/problems/saved_world.h"
+#include "tests/problems/worlds.h"
+#include "world/world.h"
+
+enum { MOST = 200 };
+
+static cairn_step_report step_good(cairn_scene *scene)
+{
+    cairn_step_report report;
+    CHECK_OK(cairn_world_step(scene->world, &scene->step, &report));
+    return report;
+}
+
+static void run_good(cairn_scene *scene, int steps)
+{
+    for (int i = 0; i < steps; i++)
+        step_good(scene);
+}
+
+/* ==== the contacts of the infinite lattice ==================================================== */
+
+/* Every ball of a square lattice touches 4 others, every one of a cubic lattice 6, although the cell
+ * has only 2 along each edge: each pair along an edge touches twice, itself and an image. */
+static void count_lattice(const char *text, int expected)
+{
+    cairn_scene *scene = scene_text_good(text, NULL);
+    step_good(scene);
+    cairn_contacts c = cairn_world_contacts(scene->world);
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    int touching = 0, images = 0;
+    for (int j = 0; j < c.count; j++) {
+        cairn_vec3 d = cairn_sub(b.x[c.body[2 * j]], cairn_add(b.x[c.body[2 * j + 1]], c.shift[j]));
+        CHECK_NEAR(cairn_norm(d) - 1, c.gap[j], 1e-14);
+        CHECK_NEAR(cairn_dot(d, c.normal[j]), cairn_norm(d), 1e-14);
+        touching += fabs(c.gap[j]) < 1e-12;
+        images += c.image[j].k[0] != 0 || c.image[j].k[1] != 0 || c.image[j].k[2] != 0;
+    }
+    CHECK_INT(touching, expected);
+    CHECK_INT(images, expected / 2);
+    cairn_scene_destroy(scene);
+}
+
+TEST(a_lattice_has_the_contacts_of_the_infinite_one)
+{
+    count_lattice("cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
+                  "periodic: {axes: [x, y], low: [0, 0], high: [2, 2]}\n"
+                  "generators: [grid: {count: [2, 2], spacing: [1, 1], radius: 0.5,\n"
+                  "  origin: [0.3, 0.9]}]\n"
+                  "run: {time_step: 0.01, duration: 1}\n",
+                  2 * 4);
+    count_lattice("cairn: 1\ngravity: [0, 0, 0]\n"
+                  "periodic: {axes: [x, y, z], low: [0, 0, 0], high: [2, 2, 2]}\n"
+                  "generators: [grid: {count: [2, 2, 2], spacing: [1, 1, 1], radius: 0.5,\n"
+                  "  origin: [0.3, 0.9, 1.7]}]\n"
+                  "run: {time_step: 0.01, duration: 1}\n",
+                  3 * 8);
+}
+
+/* ==== a gas =================================================================================== */
+
+static const char *const gas =
+    "cairn: 1\n"
+    "gravity: [0, 0, 0]\n"
+    "parameters: {x: 0, y: 0, z: 0}\n"
+    "periodic: {axes: [x, y, z], low: [0, 0, 0], high: [1, 1.2, 0.9]}\n"
+    "materials: {a: {friction: 0.3, restitution: 0.5}}\n"
+    "generators:\n"
+    "  - grid: {count: [4, 4, 3], spacing: [0.25, 0.3, 0.3], jitter: 0.02, radius: 0.1, seed: 5,\n"
+    "      origin: [$x, $y, $z], velocity: [1, -0.7, 0.4]}\n"
+    "  - grid: {count: [4, 4, 3], spacing: [0.25, 0.3, 0.3], turned: true, seed: 6,\n"
+    "      shape: {box: {size: [0.06, 0.07, 0.08]}}, origin: [$(x + 0.12), $(y + 0.15), $(z + "
+    "0.14)],\n"
+    "      velocity: [-1, 0.3, 0.2]}\n"
+    "run: {time_step: 0.002, duration: 1, tolerance: 1e-8, scheme: coulomb}\n";
+
+static cairn_vec3 momentum_of(const cairn_world *world)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    cairn_vec3 sum = { 0, 0, 0 };
+    for (int i = b.held; i < b.count; i++)
+        sum = cairn_add_scaled(sum, b.mass[i], b.v[i]);
+    return sum;
+}
+
+/* Bodies cross the faces of the cell many times; only rounding changes their momentum. */
+TEST(a_gas_keeps_its_momentum)
+{
+    cairn_scene *scene = scene_text_good(gas, NULL);
+    cairn_vec3 before = momentum_of(scene->world);
+    int crossed = 0;
+    double impulses = 0;
+    for (int i = 0; i < 300; i++) {
+        cairn_step_report report = step_good(scene);
+        impulses += report.active;
+    }
+    cairn_vec3 after = momentum_of(scene->world);
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    for (int i = 0; i < b.count; i++)
+        crossed += b.image[i].k[0] != 0 || b.image[i].k[1] != 0 || b.image[i].k[2] != 0;
+    CHECK(crossed > 20);
+    CHECK(impulses > 100);
+    CHECK_NEAR(cairn_norm(cairn_sub(after, before)), 0, 1e-11);
+    cairn_scene_destroy(scene);
+}
+
+/* Where the cell begins is arbitrary: all bodies moved by the same distance have the same
+ * velocities, and the same contacts. */
+TEST(a_moved_gas_does_the_same)
+{
+    cairn_scene *one = scene_text_good(gas, NULL);
+    cairn_scene *two = scene_text_good(gas, "parameters.x=0.377");
+    cairn_scene *three = scene_text_good(gas, "parameters.z=-7.13");
+    for (int k = 0; k < 60; k++) {
+        int contacts = step_good(one).active;
+        CHECK_INT(step_good(two).active, contacts);
+        CHECK_INT(step_good(three).active, contacts);
+    }
+    cairn_bodies a = cairn_world_bodies(one->world), b = cairn_world_bodies(two->world),
+                 c = cairn_world_bodies(three->world);
+    for (int i = 0; i < a.count; i++) {
+        CHECK_NEAR(cairn_norm(cairn_sub(a.v[i], b.v[i])), 0, 1e-6);
+        CHECK_NEAR(cairn_norm(cairn_sub(a.v[i], c.v[i])), 0, 1e-6);
+    }
+    cairn_scene_destroy(one);
+    cairn_scene_destroy(two);
+    cairn_scene_destroy(three);
+}
+
+/* ==== shear =================================================================================== */
+
+/* A ball that leaves the cell of height 2 across its upper face comes back below with the velocity
+ * of its image there: 0.5/s x 2 m less along x. The lattice has moved by then, and so has it. */
+TEST(a_body_that_crosses_the_sheared_face_changes_its_velocity)
+{
+    cairn_scene *scene = scene_text_good("cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
+                                         "periodic: {axes: [x, y], low: [0, 0], high: [4, 2],\n"
+                                         "  gradient_x: [0, 0.5]}\n"
+                                         "bodies: [{shape: {sphere: {radius: 0.1}}, mass: 2,\n"
+                                         "  position: [1, 1.9], velocity: [0.25, 1]}]\n"
+                                         "run: {time_step: 0.125, duration: 1}\n",
+                                         NULL);
+    step_good(scene);
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    CHECK_NEAR(b.v[0].x, 0.25, 0);
+    cairn_step_report report = step_good(scene); /* it begins above the face */
+    b = cairn_world_bodies(scene->world);
+    CHECK_NEAR(b.v[0].x, 0.25 - 1, 1e-15);
+    CHECK_NEAR(b.v[0].y, 1, 0);
+    /* 1 + 0.25/8 at 1/8 s, less the edge (1 * 1/8, 2), then 1/8 s with the new velocity */
+    CHECK_NEAR(b.x[0].x, 1 + 0.03125 - 0.125 - 0.75 / 8, 1e-14);
+    CHECK_NEAR(b.x[0].y, 1.9 + 0.25 - 2, 1e-14);
+    CHECK_INT(b.image[0].k[1], 1);
+    CHECK_NEAR(report.energy.driver_work, 0.5 * 2 * (0.75 * 0.75 - 0.25 * 0.25), 1e-14);
+    cairn_scene_destroy(scene);
+}
+
+/* Edges follow e' = L e, by steps of second order; bodies are not moved with them. */
+TEST(a_shrinking_cell_leaves_bodies_that_do_not_touch)
+{
+    cairn_scene *scene =
+        scene_text_good("cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
+                        "periodic: {axes: [y], low: [0, 0], high: [0, 4],\n"
+                        "  gradient_y: [0, -0.1]}\n"
+                        "bodies:\n"
+                        "  - {shape: {sphere: {radius: 0.5}}, position: [0, 0.5]}\n"
+                        "  - {shape: {sphere: {radius: 0.5}}, position: [0, 2]}\n"
+                        "run: {time_step: 0.01, duration: 1}\n",
+                        NULL);
+    run_good(scene, 100);
+    cairn_lattice cell = cairn_world_lattice(scene->world);
+    CHECK_CLOSE(cell.edge[1].y, 4 * exp(-0.1), 1e-6); /* by steps of second order */
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    CHECK_NEAR(b.x[0].y, 0.5, 0);
+    CHECK_NEAR(b.x[1].y, 2, 0);
+    cairn_scene_destroy(scene);
+}
+
+static const char *const sheared =
+    "cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
+    "periodic:\n"
+    "  axes: [x, y]\n"
+    "  high: [1.2, 1.2]\n"
+    "  gradient_x: [{table: {time: [0, 0.5, 0.51], values: [-0.15, -0.15, 0]}},\n"
+    "    {table: {time: [0, 0.5, 0.51], values: [0, 0, 4]}}]\n"
+    "  gradient_y: [0, {table: {time: [0, 0.5, 0.51], values: [-0.15, -0.15, 0]}}]\n"
+    "materials: {grain: {friction: 0.3}}\n"
+    "generators: [grid: {count: [12, 12], spacing: [0.1, 0.1], origin: [0.05, 0.05],\n"
+    "  radius: {uniform: {minimum: 0.042, maximum: 0.05}}, density: 2500, seed: 7}]\n"
+    "run: {time_step: 0.005, duration: 4, tolerance: 1e-6}\n";
+
+static const char *const sheared_3d =
+    "cairn: 1\ngravity: [0, 0, 0]\n"
+    "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: [0, 2, 0], gradient_z: [0, 1, 0]}\n"
+    "materials: {grain: {friction: 0.3}}\n"
+    "generators:\n"
+    "  - grid: {count: [4, 4, 4], spacing: [0.25, 0.25, 0.25], radius: 0.12, origin: [0.1, 0.1, "
+    "0.1]}\n"
+    "  - grid: {count: [4, 4, 4], spacing: [0.25, 0.25, 0.25], turned: true, seed: 6,\n"
+    "      shape: {box: {size: [0.09, 0.08, 0.1]}}, origin: [0.225, 0.225, 0.225]}\n"
+    "run: {time_step: 0.005, duration: 1, tolerance: 1e-5}\n";
+
+static void check_ledger(const char *text, int steps)
+{
+    cairn_scene *scene = scene_text_good(text, NULL);
+    double before, potential, work = 0;
+    cairn_world_energy(scene->world, &before, &potential);
+    for (int i = 0; i < steps; i++) {
+        cairn_energy e = step_good(scene).energy;
+        double after = before + e.driver_work - e.friction_loss - e.impact_loss - e.numerical_loss;
+        CHECK_NEAR(e.kinetic, after, 1e-12 * (1 + e.kinetic));
+        before = e.kinetic;
+        work += e.driver_work;
+    }
+    CHECK(work > 1);
+    cairn_scene_destroy(scene);
+}
+
+TEST(the_ledger_of_a_sheared_cell_closes)
+{
+    check_ledger(sheared, 300);
+    check_ledger(sheared_3d, 60);
+}
+
+/* What the contacts carry: S = sum l r', with the branch vector l = x_a - x_b - h k and the impulse r
+ * on a. The work of the images that touch is sum r.(L h k), so that
+ *     work = sum_i m dv_i.(L x_i) - L : S,
+ * since each impulse changes the momentum of both bodies: the virial of the packing. */
+TEST(the_work_of_shear_is_that_of_the_stress)
+{
+    cairn_scene *scene = scene_text_good(sheared, NULL);
+    const double L = 4; /* 1/s: dv_x/dy, after 0.51 s */
+    double largest = 0;
+    run_good(scene, 110);
+    for (int n = 0; n < 60; n++) {
+        cairn_bodies b = cairn_world_bodies(scene->world);
+        cairn_vec3 v[MOST], x[MOST];
+        cairn_image image[MOST];
+        CHECK(b.count <= MOST);
+        memcpy(v, b.v, (size_t)b.count * sizeof *v);
+        memcpy(x, b.x, (size_t)b.count * sizeof *x);
+        memcpy(image, b.image, (size_t)b.count * sizeof *image);
+        cairn_lattice start = cairn_world_lattice(scene->world);
+        double work = step_good(scene).energy.driver_work, virial = 0, put = 0, stress = 0;
+        cairn_lattice cell = cairn_world_lattice(scene->world);
+        if (fabs(start.edge[1].x) > 0.5 * start.edge[0].x)
+            continue; /* the step began with shorter edges */
+        b = cairn_world_bodies(scene->world);
+        for (int i = 0; i < b.count; i++) {
+            /* what was put back when the step began */
+            double up = image[i].k[1] - b.image[i].k[1];
+            double slower = v[i].x + up * cell.rate[1].x, y = x[i].y + up * start.edge[1].y;
+            put += 0.5 * b.mass[i] * (slower * slower - v[i].x * v[i].x);
+            virial += b.mass[i] * (b.v[i].x - slower) * L * y;
+        }
+        cairn_contacts c = cairn_world_contacts(scene->world);
+        for (int j = 0; j < c.count; j++) {
+            cairn_vec3 r = cairn_scale(c.impulse[2 * j], c.normal[j]);
+            r = cairn_add_scaled(r, c.impulse[2 * j + 1], c.tangent[j]);
+            int a = c.body[2 * j], o = c.body[2 * j + 1];
+            /* the contact lies on the line of both centres of disks */
+            double length = b.ball[a] + b.ball[o] + c.gap[j];
+            stress += r.x * length * c.normal[j].y;
+        }
+        CHECK_NEAR(work - put, virial - L * stress, 1e-9);
+        largest = fmax(largest, fabs(L * stress));
+    }
+    CHECK(largest > 1e-3);
+    cairn_scene_destroy(scene);
+}
+
+/* The number of a statistic, by the name of its column. */
+static double measured(const cairn_scene *scene, const char *name, const char *column)
+{
+    cairn_statistic_table t;
+    cairn_measure_options options = cairn_measure_options_default();
+    double value = NAN;
+    CHECK_OK(cairn_statistic_table_create(name, 2, &t));
+    CHECK_OK(cairn_world_statistic(scene->world, scene->step.time_step, &options, &t));
+    CHECK_INT(t.rows, 1);
+    for (int k = 0; k < t.column_count; k++)
+        if (strcmp(t.columns[k].name, column) == 0)
+            value = t.values[k];
+    cairn_statistic_table_destroy(&t);
+    return value;
+}
+
+/* The packing fraction is the area of all disks over that of the cell. The stress is the sum of
+ * impulse times branch vector over that area and the time step; the branch vectors of disks are
+ * along the normal. */
+TEST(statistics_are_those_of_the_whole_cell)
+{
+    cairn_scene *scene = scene_text_good(sheared, NULL);
+    run_good(scene, 150);
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    cairn_contacts c = cairn_world_contacts(scene->world);
+    cairn_lattice cell = cairn_world_lattice(scene->world);
+    double area = cell.edge[0].x * cell.edge[1].y - cell.edge[0].y * cell.edge[1].x;
+    double solid = 0, yy = 0, size = 0;
+    for (int i = 0; i < b.count; i++)
+        solid += M_PI * b.ball[i] * b.ball[i];
+    for (int j = 0; j < c.count; j++) {
+        double length = b.ball[c.body[2 * j]] + b.ball[c.body[2 * j + 1]] + c.gap[j];
+        double r = c.impulse[2 * j] * c.normal[j].y + c.impulse[2 * j + 1] * c.tangent[j].y;
+        yy += r * length * c.normal[j].y / (area * scene->step.time_step);
+        size += fabs(r * length) / (area * scene->step.time_step);
+    }
+    CHECK_CLOSE(measured(scene, "packing", "fraction"), solid / area, 1e-12);
+    CHECK(size > 0);
+    /* branch vectors are those after the step, in which disks slide by at most a few per cent */
+    CHECK_NEAR(measured(scene, "stress", "yy"), yy, 0.05 * size);
+    cairn_scene_destroy(scene);
+}
+
+/* ==== the same bits =========================================================================== */
+
+TEST(a_loaded_cell_goes_on_with_the_same_bits)
+{
+    static const int before[] = { 0, 50, 130 };
+    for (int i = 0; i < 3; i++) {
+        cairn_scene *scene = scene_text_good(sheared, NULL);
+        check_goes_on(scene, before[i], 60);
+        cairn_scene_destroy(scene);
+    }
+    cairn_scene *scene = scene_text_good(sheared_3d, NULL);
+    check_goes_on(scene, 25, 20);
+    cairn_scene_destroy(scene);
+}
+
+static uint64_t hash_after(const char *text, const char *override, int steps)
+{
+    cairn_scene *scene = scene_text_good(text, override);
+    run_good(scene, steps);
+    uint64_t hash = cairn_world_hash(scene->world);
+    cairn_scene_destroy(scene);
+    return hash;
+}
+
+/* The list of pairs, how it was found, the threads, and parts that are swept one by one. */
+TEST(lists_and_threads_change_nothing)
+{
+    uint64_t flat = hash_after(sheared, NULL, 150), deep = hash_after(sheared_3d, NULL, 40);
+    static const char *const others[] = { "run.reuse_pairs=false", "run.broad_phase=all-pairs",
+                                          "run.broad_phase=tree", "run.threads=3" };
+    for (int k = 0; k < 4; k++) {
+        CHECK(hash_after(sheared, others[k], 150) == flat);
+        CHECK(hash_after(sheared_3d, others[k], 40) == deep);
+    }
+}
+
+/* ==== what is refused ========================================================================= */
+
+static void refuse(const char *periodic, const char *rest, const char *said)
+{
+    char text[1000];
+    cairn_error error = { 0 };
+    snprintf(text, sizeof text, "cairn: 1\nperiodic: %s\n%s\nrun: {time_step: 0.01, duration: 1}\n",
+             periodic, rest);
+    cairn_scene *scene = NULL;
+    CHECK(scene_text_load(text, NULL, &scene, &error) != CAIRN_OK);
+    CHECK_CONTAINS(error.message, said);
+    CHECK_CONTAINS(error.file, "scene_text"); /* with the file, and the line: */
+    CHECK(error.line >= 2);
+}
+
+TEST(what_a_cell_cannot_hold_is_refused)
+{
+    const char *ball = "bodies: [{shape: {sphere: {radius: 0.2}}, position: [0, 0, 1]}]";
+    refuse("{low: [0, 0, 0]}", ball, "'axes' is missing");
+    refuse("{axes: [x], low: [1, 0, 0], high: [1, 1, 1]}", ball, "no length along x");
+    refuse("{axes: [x], high: [0.7, 1, 1]}", ball, "a diameter of 0.4 m, expected at most 0.35 m");
+    refuse("{axes: [x], high: [2, 1, 1], gradient_x: [0, 1, 0]}", ball, "not periodic along y");
+    refuse("{axes: [x, z], high: [2, 2, 2]}", "bodies: [{motion: fixed, shape: half_space}]",
+           "expected a half-space parallel to the periodic axes");
+    refuse("{axes: [x], high: [2, 2, 2]}",
+           "bodies: [{name: a, shape: {sphere: {radius: 0.2}}}]\n"
+           "joints: [ball: {a: a, anchor: [0, 0, 0]}]",
+           "there are joints");
+}
+
+GROUP(test_periodic)
+{
+    RUN(CASE(a_lattice_has_the_contacts_of_the_infinite_one), CASE(a_gas_keeps_its_momentum),
+        CASE(a_moved_gas_does_the_same),
+        CASE(a_body_that_crosses_the_sheared_face_changes_its_velocity),
+        CASE(a_shrinking_cell_leaves_bodies_that_do_not_touch),
+        CASE(the_ledger_of_a_sheared_cell_closes), CASE(the_work_of_shear_is_that_of_the_stress),
+        CASE(statistics_are_those_of_the_whole_cell),
+        CASE(a_loaded_cell_goes_on_with_the_same_bits), CASE(lists_and_threads_change_nothing),
+        CASE(what_a_cell_cannot_hold_is_refused));
+}
