@@ -370,9 +370,8 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
     b->inertia[i] = flat ? cairn_vec(0, 0, made->inertia.z) : made->inertia;
 }
 
-/* The checks of a definition apply to the state. */
-static cairn_status check_state(const cairn_world *world, int row, const cairn_body_state *state,
-                                cairn_error *error)
+cairn_status cairn_body_state_check(const cairn_world *world, int row,
+                                    const cairn_body_state *state, cairn_error *error)
 {
     cairn_body_def def = cairn_body_def_default();
     def.position = state->x;
@@ -386,24 +385,6 @@ static cairn_status check_state(const cairn_world *world, int row, const cairn_b
     bool moving = cairn_norm(state->v) > 0 || cairn_norm(state->omega) > 0;
     if (moving && world->bodies.motion[row] == CAIRN_MOTION_FIXED)
         return cairn_fail(error, CAIRN_BAD_INPUT, "velocity", "a fixed body has no velocity");
-    return CAIRN_OK;
-}
-
-cairn_status cairn_body_put(cairn_world *world, cairn_body_id body, const cairn_body_state *state)
-{
-    cairn_body_store *b = &world->bodies;
-    int row = cairn_body_row(world, body);
-    world->error = (cairn_error){ 0 };
-    if (row < 0)
-        return cairn_fail(&world->error, CAIRN_NOT_FOUND, "body", "there is no such body");
-    TRY(check_state(world, row, state, &world->error));
-    b->x[row] = state->x;
-    b->angle[row] = world->dimension == 2 ? state->angle : 0;
-    b->q[row] = world->dimension == 2 ? cairn_quat_in_plane(state->angle) : state->q;
-    b->v[row] = state->v;
-    b->omega[row] = state->omega;
-    b->asleep[row] = 0;
-    b->calm[row] = 0;
     return CAIRN_OK;
 }
 

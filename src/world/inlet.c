@@ -169,6 +169,18 @@ static double flow_at(const cairn_inlet *inlet, double time)
     return inlet->varies ? inlet->flow : inlet->def.rate * (time - inlet->def.start);
 }
 
+/* An inlet that has begun keeps the number of bodies that are due by now: with a constant rate this
+ * is floor(flow) + 1, with one that varies floor(flow), so both integrals grow by 1. */
+void cairn_inlet_vary(cairn_inlet *inlet, double time)
+{
+    bool begun = !inlet->varies && (inlet->released > 0 || inlet->waiting > 0);
+    if (begun) {
+        inlet->flow = flow_at(inlet, time) + 1;
+        inlet->turn += 1;
+    }
+    inlet->varies = true;
+}
+
 /* The number of bodies that an inlet should have released at a time and has not. The factor 1 +
  * 1e-12 makes up for rounding when rate (t - start) should be a whole number. With a constant rate
  * the first body comes at the start; with a rate that varies, the n-th one when the integral of the
