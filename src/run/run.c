@@ -195,18 +195,12 @@ static int64_t count_joints(const cairn_world *world)
     return count;
 }
 
-/* NaN is not slow. A run is not at rest while an inlet still has bodies to add. */
-static bool is_slow(const run *r, double speed)
-{
-    return r->team.speed2 <= speed * speed && cairn_world_inlet_pending(r->team.world) == 0;
-}
-
 static bool is_at_rest(run *r)
 {
     double speed = r->scene->run.rest_speed;
     if (!(speed > 0))
         return false;
-    r->slow_steps = is_slow(r, speed) ? r->slow_steps + 1 : 0;
+    r->slow_steps = cairn_team_is_slow(&r->team, speed) ? r->slow_steps + 1 : 0;
     return r->slow_steps >= REST_STEPS;
 }
 
@@ -282,6 +276,16 @@ static const char *ending_of(const run *r)
                                   : "complete";
 }
 
+/* Whether an event has ended the run after this step. */
+static bool was_ended(const run *r)
+{
+    bool ended = false;
+    for (int k = 0; k < r->scene->event_count; k++)
+        ended = ended || (r->scene->events[k].action == CAIRN_ACTION_STOP_RUN &&
+                          r->scene->events[k].step == r->summary.steps);
+    return ended;
+}
+
 /* One step, with all that is written of it.
  *
  * The order matters. A step is stored before the caller is asked, so that an interrupted run keeps
@@ -297,7 +301,8 @@ static cairn_status take_step(run *r, cairn_step_report *report)
     r->summary.interrupted = !caller_goes_on(r, report);
     TRY(check_certified(r, report));
     r->rests = is_at_rest(r);
-    TRY(cairn_run_events_step(&r->output, r->scene, r->summary.steps, &r->ends, &r->error));
+    TRY(cairn_run_events_step(&r->output, &r->team, r->scene, r->summary.steps, &r->error));
+    r->ends = was_ended(r);
     return keep_up(r);
 }
 

@@ -25,7 +25,7 @@ typedef struct cairn_team {
     cairn_world *world; /* that this process steps                                          */
     bool stale;         /* rank 0: the world of the scene is older than `world`             */
     int64_t entered;    /* rank 0: bodies that came in since                                */
-    double speed2;      /* m^2/s^2: of the fastest body; known if run.rest_speed is set     */
+    double speed2;      /* m^2/s^2: of the fastest body; known if the run waits for rest    */
     cairn_team_spent spent;
 } cairn_team;
 
@@ -36,6 +36,17 @@ cairn_status cairn_team_begin(cairn_team *team, cairn_scene *scene, cairn_error 
 cairn_status cairn_team_step(cairn_team *team, const cairn_scene *scene, cairn_step_report *report);
 /* Make scene->world current. */
 cairn_status cairn_team_look(cairn_team *team, const cairn_scene *scene);
+/* Whether no body is faster, m/s, and all inlets are done; NaN is not slow. Known if the run or an
+ * event waits for it. */
+bool cairn_team_is_slow(const cairn_team *team, double speed);
+
+/* What an event does to the world of all: a body is removed, or its drivers start or stop. */
+typedef struct cairn_deed {
+    cairn_action action;
+    uint64_t target;
+} cairn_deed;
+/* Let all do it; scene->world must be current and stays so. */
+cairn_status cairn_team_act(cairn_team *team, const cairn_scene *scene, const cairn_deed *deed);
 /* How the time was spent by all of them. The last call to others: they end. */
 cairn_run_ranks cairn_team_dismiss(cairn_team *team, const cairn_scene *scene);
 void cairn_team_destroy(cairn_team *team);

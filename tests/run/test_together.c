@@ -40,6 +40,32 @@ static const char *const scene_varied =
     "0.05,\n"
     "      statistics: [flow]}\n";
 
+/* A heap over a gate: bodies come in, the gate opens when they have settled, they leave below and
+ * come back above; one event of each kind, and each action. */
+static const char *const scene_events =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}}\n"
+    "bodies:\n"
+    "  - {name: hopper, motion: fixed, shape: {inside_cone: {half_angle: 1.2}}}\n"
+    "  - {name: gate, motion: fixed, shape: {half_space: {}}, position: [0, 0, 0.15]}\n"
+    "  - {name: bar, motion: driven, shape: {capsule: {radius: 0.02, length: 0.3}},\n"
+    "     position: [0, 0.3, 0.8], drivers: [{velocity: {velocity: [0, 0.1, 0], start: .inf}}]}\n"
+    "generators:\n"
+    "  - grid: {count: [3, 3, 4], spacing: [0.11, 0.11, 0.11], origin: [-0.11, -0.11, 0.22],\n"
+    "           radius: 0.05, jitter: 0.002, seed: 3}\n"
+    "  - pour: {name: top, count: 6, rate: 100, centre: [0, 0, 0.8], size: [0.3, 0.3, 0.1],\n"
+    "           radius: 0.04}\n"
+    "outlets:\n"
+    "  - height: {name: below, below: 0.1, to: top}\n"
+    "events:\n"
+    "  - {when: {time: {at: 0.03}}, do: {start_driver: bar}}\n"
+    "  - {when: {time: {at: 0.06}}, do: {stop_driver: bar}}\n"
+    "  - {when: {force_above: {body: gate, force: 5}}, do: {save_state: loaded}}\n"
+    "  - {when: {settled: {speed: 3, for: 0.05}}, do: {open: gate}}\n"
+    "  - {when: {mass_below: {mass: 20.5}}, do: {save_state: light}}\n"
+    "run: {time_step: 5e-3, duration: 0.4, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
+    "      frame_interval: 0.05, certificate: full, checkpoint_every: 0.1, statistics: [flow]}\n";
+
 /* What one member does, and how it ended. The first one runs; `resumes`: from a checkpoint. */
 typedef struct job {
     member m;
@@ -143,6 +169,33 @@ TEST(what_varies_and_what_comes_in_is_written_as_by_one_process)
     folder_remove(alone.path);
 }
 
+/* Outlets and events, also of a run that goes on with other members. */
+TEST(events_happen_as_in_one_process)
+{
+    folder alone = folder_create();
+    run_members(1, (job){ .folder = alone.path, .scene = scene_events });
+    check_ok(1);
+    CHECK(jobs[0].summary.energy.left_mass > 0);
+    CHECK(file_exists(&alone, "light.state") && file_exists(&alone, "loaded.state"));
+    for (int members = 2; members <= 4; members++) {
+        folder f = folder_create();
+        if (members == 4) {
+            run_members(3, (job){ .folder = f.path, .scene = scene_events, .steps = 33 });
+            check_ok(3);
+            run_members(2, (job){ .folder = f.path, .resumes = true });
+            check_ok(2);
+        } else {
+            run_members(members, (job){ .folder = f.path, .scene = scene_events });
+            check_ok(members);
+        }
+        CHECK(check_same_h5(&alone, &f) > 80);
+        CHECK_INT(check_same_files(&alone, &f, "statistics"), 1);
+        CHECK(file_exists(&f, "light.state") && file_exists(&f, "loaded.state"));
+        folder_remove(f.path);
+    }
+    folder_remove(alone.path);
+}
+
 TEST(a_run_goes_on_with_another_number_of_members)
 {
     static const int before[] = { 2, 3, 1 }, after[] = { 3, 1, 2 };
@@ -197,6 +250,7 @@ GROUP(test_together)
 {
     RUN(CASE(a_run_by_several_members_has_the_files_of_one_process),
         CASE(what_varies_and_what_comes_in_is_written_as_by_one_process),
+        CASE(events_happen_as_in_one_process),
         CASE(a_run_goes_on_with_another_number_of_members),
         CASE(the_default_number_of_parts_does_not_depend_on_members),
         CASE(what_the_first_member_cannot_begin_ends_all));
