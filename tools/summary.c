@@ -201,18 +201,19 @@ static void print_step_error(double loss)
                           : "  gained by steps of finite length; 0 in the limit of short steps");
 }
 
-/* E_end = E_start + inlets - outlets + loads + drivers + motors + change of gravity
+/* E_end = E_start + inlets - outlets + applied + loads + drivers + motors + change of gravity
  *         - friction - impacts - damping - falling asleep - time stepping + rounding */
 static void print_energy(const cairn_run_summary *s)
 {
     const cairn_energy *e = &s->energy;
     double end = e->kinetic + e->potential + e->elastic;
-    double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work + e->motor_work +
-                    e->gravity_work + e->correction - e->friction_loss - e->impact_loss -
-                    e->damping_loss - e->sleep_loss - e->numerical_loss;
+    double ledger = s->initial_energy + e->entered + e->applied + e->load_work + e->driver_work +
+                    e->motor_work + e->gravity_work + e->correction - e->friction_loss -
+                    e->impact_loss - e->damping_loss - e->sleep_loss - e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
     print_energy_line("+ inlets, - outlets", e->entered, "");
+    print_energy_line("+ applied between steps", e->applied, "");
     print_energy_line("+ loads", e->load_work, "");
     print_energy_line("+ drivers", e->driver_work, "");
     print_energy_line("+ motors", e->motor_work, "");

@@ -482,6 +482,16 @@ static void put_word(FILE *out, const char *word)
     fputc('\'', out);
 }
 
+/* The file of each task for Slurm, in double quotes, so that blanks do not end the name; %% stands
+ * for %, which would begin a pattern. */
+static void put_task_file(FILE *out, const char *folder)
+{
+    fputs("#SBATCH --output=\"", out);
+    for (const char *c = folder; *c; c++)
+        fputs(*c == '%' ? "%%" : (char[]){ *c, 0 }, out);
+    fputs("/task_%a.txt\"\n", out);
+}
+
 static int write_slurm(const sweep *s)
 {
     const cairn_arguments *a = s->arguments;
@@ -497,8 +507,10 @@ static int write_slurm(const sweep *s)
             "#!/bin/sh\n# One run a task: sbatch %s\n"
             "# The same command without --only makes the tables when all are done.\n"
             "#SBATCH --job-name=cairn-sweep\n#SBATCH --array=1-%d\n#SBATCH --ntasks=1\n"
-            "#SBATCH --cpus-per-task=%d\n#SBATCH --output=%s/task_%%a.txt\nexec cairn sweep",
-            path, s->run_count, a->sweep.threads > 0 ? a->sweep.threads : 1, s->folder);
+            "#SBATCH --cpus-per-task=%d\n",
+            path, s->run_count, a->sweep.threads > 0 ? a->sweep.threads : 1);
+    put_task_file(out, s->folder);
+    fputs("exec cairn sweep", out);
     put_word(out, a->operand);
     for (int k = 0; k < a->sweep.vary_count; k++) {
         fputs(" --vary", out);

@@ -163,6 +163,13 @@ CAIRN_API cairn_status cairn_body_start(cairn_world *world, cairn_body_id body);
 /** Stop now those drivers of a driven body that act: it stays where it is. Fails likewise. */
 CAIRN_API cairn_status cairn_body_stop(cairn_world *world, cairn_body_id body);
 
+/* ---- what a caller does to bodies between steps --------------------------------------------- */
+
+/* A step reports the energy that these calls gave (cairn_energy.applied) and which bodies they
+ * changed (cairn_step_inputs.change). Refused calls change nothing, cairn_world_error says why:
+ * CAIRN_NOT_FOUND (no such body), CAIRN_BAD_INPUT, CAIRN_NOT_FINITE, CAIRN_NO_MEMORY, or
+ * CAIRN_UNSUPPORTED for a world that several processes compute. */
+
 /** The state of a body, as the columns of cairn_bodies show it: of a dynamic body that of its
  *  principal frame. */
 typedef struct cairn_body_state {
@@ -173,11 +180,36 @@ typedef struct cairn_body_state {
     cairn_vec3 omega; /* rad/s, body frame; dynamic bodies only   */
 } cairn_body_state;
 
+/** The present state of a body. CAIRN_NOT_FOUND: there is no such body. */
+CAIRN_API cairn_status cairn_body_get(const cairn_world *world, cairn_body_id body,
+                                      cairn_body_state *out);
 /** Put a body into a state, awake. A driven body goes back to where its drivers lead it in the next
- *  step. Fails with CAIRN_NOT_FOUND (no such body), CAIRN_BAD_INPUT or CAIRN_NOT_FINITE
- *  (cairn_world_error says why); the world is then as before. */
+ *  step. Bodies that overlap then are treated as the scheme treats overlaps. */
 CAIRN_API cairn_status cairn_body_put(cairn_world *world, cairn_body_id body,
                                       const cairn_body_state *state);
+/** Push a dynamic body during the next step with a force at its centre of mass (N) and a torque
+ *  (N m, 2D: z), both in the world frame. Several pushes of a body add up; the step that succeeds
+ *  forgets them. Their work is part of cairn_energy.load_work. */
+CAIRN_API cairn_status cairn_body_push(cairn_world *world, cairn_body_id body, cairn_vec3 force,
+                                       cairn_vec3 torque);
+/** Strike a dynamic body at a point (m, world frame) with an impulse J (N s, world frame): at once
+ *  v changes by J/m, and omega by I^-1 ((point - x) x J). */
+CAIRN_API cairn_status cairn_body_strike(cairn_world *world, cairn_body_id body, cairn_vec3 impulse,
+                                         cairn_vec3 point);
+/** Give a body another material of the world, by its number. */
+CAIRN_API cairn_status cairn_body_set_material(cairn_world *world, cairn_body_id body,
+                                               int material);
+
+/** A body that was changed between two steps: what it was when the second one began. */
+typedef struct cairn_change {
+    uint64_t uid;
+    cairn_body_state state;
+    int material;
+} cairn_change;
+
+/** Forget which bodies were changed, and the energy that this gave them: the next step counts from
+ *  the present state. Pushes stay. A run begins with this. */
+CAIRN_API void cairn_world_forget_changes(cairn_world *world);
 
 /** The bodies of a world. */
 CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);
@@ -191,14 +223,16 @@ CAIRN_API cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int ind
 /* ---- energy -------------------------------------------------------------------------------- */
 
 /** The balance of energy (J) and of mass in one step. It is closed to rounding:
- *  d(kinetic) + d(potential) + d(elastic) = entered + load + driver + motor + gravity + correction
- *  - friction - impact - damping - sleep - numerical. */
+ *  d(kinetic) + d(potential) + d(elastic) = entered + applied + load + driver + motor + gravity
+ *  + correction - friction - impact - damping - sleep - numerical. */
 typedef struct cairn_energy {
     double kinetic, potential; /* after the step; potential of gravity, 0 at the origin         */
     double elastic;            /* after the step: stored in springs                             */
     double entered;            /* energy of bodies that entered through inlets, less that of those
                                   that left through outlets                                     */
-    double load_work;          /* done by loads                                                 */
+    double applied;            /* given to bodies between the last step and this one by the calls
+                                  cairn_body_put and cairn_body_strike                          */
+    double load_work;          /* done by loads and pushes                                      */
     double driver_work;        /* done by driven bodies and moving surfaces through contacts    */
     double motor_work;         /* done by motors of joints                                      */
     double gravity_work;       /* - sum m (g - g_before).x: what a change of gravity adds to the

@@ -64,6 +64,7 @@ typedef struct cairn_run_summary {
     int max_asleep; /* bodies that rest, most and in a mean step; and how many times one woke */
     double mean_asleep;
     int64_t woken;
+    int64_t changed; /* bodies that calls changed between steps: cairn_body_put and others     */
     int64_t impacts; /* resolved one after the other within steps                            */
     int max_impact_rounds;      /* in so many rounds at most                                  */
     int64_t impacts_left;       /* that still hit when the rounds were over ...               */
@@ -147,6 +148,49 @@ typedef struct cairn_resume_options {
 CAIRN_API cairn_status cairn_run_resume(const char *folder, const cairn_resume_options *options,
                                         cairn_scene **scene, cairn_run_summary *summary,
                                         cairn_error *error);
+
+/* ---- a loop of one's own -------------------------------------------------------------------- */
+
+/* The run folder of cairn_run, with the caller between the steps: it looks at scene->world, pushes
+ * and changes bodies (body.h), and takes the next step.
+ *
+ *     cairn_run_begin(scene, "out", &run, &error);
+ *     while (cairn_run_goes_on(run)) {
+ *         cairn_body_push(scene->world, cart, force, torque);
+ *         cairn_run_step(run, NULL, &error);
+ *     }
+ *     cairn_run_end(&run, &summary, &error);
+ *
+ * Without a change the folder and its hash are those of cairn_run. What was pushed and changed is
+ * in run.h5, so that cairn-check recomputes every step. A refused call changes nothing, and
+ * `error` (may be NULL) says why. */
+
+/** A run that the caller steps. */
+typedef struct cairn_running cairn_running;
+
+/** Begin a run; folder and failures as cairn_run. `scene` must outlive it. CAIRN_UNSUPPORTED: the
+ *  scene is shared among several processes. */
+CAIRN_API cairn_status cairn_run_begin(cairn_scene *scene, const char *folder, cairn_running **out,
+                                       cairn_error *error);
+/** Go on with a run that was ended early or killed, from its last checkpoint; failures as
+ *  cairn_run_resume. The bits are those of a run that never stopped if the caller does the same
+ *  again in each step. `scene` is to be destroyed after the run (NULL if there is none). */
+CAIRN_API cairn_status cairn_run_continue(const char *folder, cairn_scene **scene,
+                                          cairn_running **out, cairn_error *error);
+/** Whether there is a step left: the duration is not over, the run is not at rest, no event has
+ *  ended it and no step failed. */
+CAIRN_API bool cairn_run_goes_on(const cairn_running *run);
+/** Take a step and write it, with the frame, checkpoint and events that are due. CAIRN_BAD_INPUT:
+ *  there is no run or no step left, or the world was stepped, its gravity set, or bodies created or
+ *  removed meanwhile; the run can go on once that is undone. Other failures are those of cairn_run:
+ *  then the run can only be ended. `report` may be NULL. */
+CAIRN_API cairn_status cairn_run_step(cairn_running *run, cairn_step_report *report,
+                                      cairn_error *error);
+/** End a run at any point: complete its folder, and set *run to NULL. If there was a step left it
+ *  ends as "interrupted", with a checkpoint for cairn_run_continue. Returns the failure of the step
+ *  that failed, if one did. `summary` may be NULL. */
+CAIRN_API cairn_status cairn_run_end(cairn_running **run, cairn_run_summary *summary,
+                                     cairn_error *error);
 
 /** The header of a run file. */
 typedef struct cairn_run_info {

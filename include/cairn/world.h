@@ -245,6 +245,7 @@ typedef struct cairn_step_report {
     int broken;               /* joints that broke                                            */
     int entered;              /* bodies that came in through inlets                           */
     int left;                 /* bodies that left through outlets, when the step began        */
+    int changed;              /* bodies that calls changed before it: cairn_step_inputs       */
     int asleep;               /* bodies that rest when the step ends: their v is 0            */
     int woken;                /* bodies that rested before it and no longer do                */
     int impacts;              /* resolved one after the other within the step, by Newton's
@@ -312,6 +313,8 @@ typedef struct cairn_step_inputs {
     const int32_t *impact_contact; /* of cairn_world_contacts                                   */
     const double *impact_time;     /* s: after the step began                                   */
     const double *impact_impulse;  /* N s, `dimension` each; a part of the contact's impulse    */
+    int changes;                   /* bodies that calls changed before the step               */
+    const cairn_change *change;
 } cairn_step_inputs;
 
 /** Bytes that a world holds. All but the bodies grow with the largest step so far. */

@@ -598,6 +598,8 @@ cairn_status cairn_table_read(const char *path, const cairn_table_options *optio
         status = cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the table has no rows");
     if (status == CAIRN_NO_MEMORY)
         cairn_fail(error, status, NULL, "out of memory");
+    if (status == CAIRN_UNSUPPORTED && !error->message[0] && t->column_count == MOST_COLUMNS)
+        cairn_fail(error, status, NULL, "found more columns than %d", MOST_COLUMNS);
     if (status == CAIRN_OK)
         *out = t;
     else

@@ -23,6 +23,7 @@ static const struct {
     { "guesses", "guess_offset", offsetof(cairn_run_frame, guesses) },
     { "rows", "row_offset", offsetof(cairn_run_frame, joint.rows) },
     { "impacts", "impact_offset", offsetof(cairn_run_frame, impacts) },
+    { "changes", "change_offset", offsetof(cairn_run_frame, changes) },
 };
 
 /* Parts below STATES are states, which also exist before the first step, so they have one block
@@ -41,6 +42,7 @@ static cairn_run_sources sources_of(int part, const cairn_world *world)
         cairn_run_guess_sources(),
         cairn_run_joint_row_sources(),
         cairn_run_impact_sources(),
+        cairn_run_change_sources(),
     };
     return lists[part];
 }

@@ -25,7 +25,7 @@
 
 enum { HEAD = 32 }; /* bytes before the body */
 
-static const cairn_seal seal = { "cairn checkpoint", 7, "checkpoint" };
+static const cairn_seal seal = { "cairn checkpoint", 8, "checkpoint" };
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
@@ -202,6 +202,7 @@ static const size_t wholes[] = {
     offsetof(cairn_run_summary, joints),
     offsetof(cairn_run_summary, broken),
     offsetof(cairn_run_summary, woken),
+    offsetof(cairn_run_summary, changed),
     offsetof(cairn_run_summary, overlap_step),
     offsetof(cairn_run_summary, deep_steps),
     offsetof(cairn_run_summary, missed_problems),

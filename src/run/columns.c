@@ -77,6 +77,16 @@ static const cairn_run_source impacts[] = {
     { "impulse", "N s", CAIRN_HDF5_REAL, 0, offsetof(cairn_run_frame, impact_impulse), NULL },
 };
 
+static const cairn_run_source changes[] = {
+    { "body", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, change_body), NULL },
+    { "x", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, change_x), NULL },
+    { "q", "1", CAIRN_HDF5_REAL, 4, offsetof(cairn_run_frame, change_q), NULL },
+    { "angle", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, change_angle), NULL },
+    { "v", "m/s", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, change_v), NULL },
+    { "omega", "rad/s", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, change_omega), NULL },
+    { "material", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, change_material), NULL },
+};
+
 cairn_run_sources cairn_run_sources_of(const cairn_run_source *items, size_t count)
 {
     cairn_run_sources list = { .count = (int)count };
@@ -193,6 +203,11 @@ cairn_run_sources cairn_run_pose_sources(void)
 cairn_run_sources cairn_run_impact_sources(void)
 {
     return cairn_run_sources_of(impacts, CAIRN_COUNT(impacts));
+}
+
+cairn_run_sources cairn_run_change_sources(void)
+{
+    return cairn_run_sources_of(changes, CAIRN_COUNT(changes));
 }
 
 cairn_run_sources cairn_run_guess_sources(void)

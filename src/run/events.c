@@ -2,8 +2,9 @@
  * have settled, the run ends when the flow stops.
  *
  * Events are examined after every step, in the order of the scene, from the state of the world
- * alone; their own state (whether they happened, since when it is quiet) is part of the scene and
- * of checkpoints, so that a resumed run goes on with the same bits. */
+ * alone, by the process that leads the run; the others do what it tells them. Their own state
+ * (whether they happened, since when it is quiet) is part of the scene and of checkpoints, so that
+ * a resumed run goes on with the same bits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,22 +18,12 @@
 
 /* ---- conditions ----------------------------------------------------------------------------- */
 
-/* Speeds of centres of mass only; rotation is not considered. The comparison is written so that NaN
- * is not slow. Nothing is at rest while an inlet still has bodies to add. */
-static bool is_slow(const cairn_world *world, double speed)
+/* Slow for long enough. `since` is the time of the first slow step in a row. Speeds of centres of
+ * mass only; rotation is not considered. */
+static bool has_settled(const cairn_team *team, cairn_event *event)
 {
-    cairn_bodies b = cairn_world_bodies(world);
-    for (int i = b.held; i < b.count; i++)
-        if (!(cairn_dot(b.v[i], b.v[i]) <= speed * speed))
-            return false;
-    return cairn_world_inlet_pending(world) == 0;
-}
-
-/* Slow for long enough. `since` is the time of the first slow step in a row. */
-static bool has_settled(const cairn_world *world, cairn_event *event)
-{
-    double now = cairn_world_time(world);
-    if (!is_slow(world, event->speed))
+    double now = cairn_world_time(team->world);
+    if (!cairn_team_is_slow(team, event->speed))
         event->since = INFINITY;
     else
         event->since = fmin(event->since, now);
@@ -80,23 +71,35 @@ static bool has_stopped(const cairn_world *world, const cairn_event *event)
     return isfinite(last) && cairn_world_time(world) - last >= event->quiet * (1 - 1e-12);
 }
 
-static bool is_due(const cairn_scene *scene, cairn_event *event)
+/* Mass and forces need the bodies and contacts of all processes in one order: they are collected
+ * in every step in which such an event is examined. All else every process knows. */
+static cairn_status examine(cairn_team *team, const cairn_scene *scene, cairn_event *event,
+                            bool *due)
 {
-    const cairn_world *world = scene->world;
+    const cairn_world *world = team->world;
     /* the slack, a share of the step, absorbs rounding in the time */
-    if (event->step >= 0 || cairn_world_time(world) < event->from - 1e-6 * scene->step.time_step)
-        return false;
+    double slack = 1e-6 * scene->step.time_step;
+    *due = false;
+    if (event->step >= 0 || cairn_world_time(world) < event->from - slack)
+        return CAIRN_OK;
     switch (event->kind) {
     case CAIRN_EVENT_SETTLED:
-        return has_settled(world, event);
+        *due = has_settled(team, event);
+        return CAIRN_OK;
     case CAIRN_EVENT_MASS_BELOW:
-        return mass_of(world) < event->mass;
+        TRY(cairn_team_look(team, scene));
+        *due = mass_of(scene->world) < event->mass;
+        return CAIRN_OK;
     case CAIRN_EVENT_FORCE_ABOVE:
-        return force_on(world, scene->step.time_step, event->body) > event->force;
+        TRY(cairn_team_look(team, scene));
+        *due = force_on(scene->world, scene->step.time_step, event->body) > event->force;
+        return CAIRN_OK;
     case CAIRN_EVENT_FLOW_STOPS:
-        return has_stopped(world, event);
+        *due = has_stopped(world, event);
+        return CAIRN_OK;
     default:
-        return true;
+        *due = true;
+        return CAIRN_OK;
     }
 }
 
@@ -116,47 +119,37 @@ static cairn_status save_state(const cairn_scene *scene, const char *folder, con
 }
 
 /* A body that is gone already needs no action. */
-static cairn_status act(cairn_scene *scene, const char *folder, const cairn_event *event,
-                        cairn_error *error)
+static cairn_status act(cairn_team *team, cairn_scene *scene, const char *folder,
+                        const cairn_event *event, cairn_error *error)
 {
-    cairn_body_id target = { (uint64_t)event->target };
-    bool gone = event->target >= 0 && cairn_body_row(scene->world, target) < 0;
-    cairn_status status = CAIRN_OK;
-    if (gone)
+    cairn_deed deed = { event->action, (uint64_t)event->target };
+    if (event->action == CAIRN_ACTION_STOP_RUN)
         return CAIRN_OK;
-    switch (event->action) {
-    case CAIRN_ACTION_OPEN:
-        return cairn_body_destroy(scene->world, target);
-    case CAIRN_ACTION_START_DRIVER:
-        status = cairn_body_start(scene->world, target);
-        break;
-    case CAIRN_ACTION_STOP_DRIVER:
-        status = cairn_body_stop(scene->world, target);
-        break;
-    case CAIRN_ACTION_SAVE_STATE:
+    TRY(cairn_team_look(team, scene));
+    if (event->action == CAIRN_ACTION_SAVE_STATE)
         return save_state(scene, folder, event->file, error);
-    default:
+    if (cairn_body_row(scene->world, (cairn_body_id){ deed.target }) < 0)
         return CAIRN_OK;
-    }
+    cairn_status status = cairn_team_act(team, scene, &deed);
     if (status != CAIRN_OK)
         return cairn_fail(error, status, "events", "%s", cairn_world_error(scene->world)->message);
     return CAIRN_OK;
 }
 
-cairn_status cairn_run_events_step(cairn_run_output *output, cairn_scene *scene, int64_t step,
-                                   bool *stops, cairn_error *error)
+cairn_status cairn_run_events_step(cairn_run_output *output, cairn_team *team, cairn_scene *scene,
+                                   int64_t step, cairn_error *error)
 {
     bool any = false;
-    *stops = false;
     for (int k = 0; k < scene->event_count; k++) {
         cairn_event *event = &scene->events[k];
-        if (!is_due(scene, event))
+        bool due;
+        TRY(examine(team, scene, event, &due));
+        if (!due)
             continue;
         any = true;
         event->step = step;
-        event->time = cairn_world_time(scene->world);
-        *stops = *stops || event->action == CAIRN_ACTION_STOP_RUN;
-        TRY(act(scene, output->folder, event, error));
+        event->time = cairn_world_time(team->world);
+        TRY(act(team, scene, output->folder, event, error));
     }
     return any && output->file ? cairn_run_file_events(output->file, step, error) : CAIRN_OK;
 }

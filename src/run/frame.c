@@ -359,8 +359,37 @@ static cairn_status fill_columns(cairn_run_frame *f, cairn_arena *arena,
     return CAIRN_OK;
 }
 
-cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena,
-                                    cairn_run_frame *f)
+/* Bodies that the caller changed, by their uid: one may have left since. */
+static cairn_status fill_changes(cairn_run_frame *f, const cairn_run_roll *roll, cairn_arena *arena,
+                                 const cairn_step_inputs *in)
+{
+    size_t count = (size_t)in->changes;
+    bool good = true;
+    good = CAIRN_TAKE(arena, f->change_body, count) && good;
+    good = CAIRN_TAKE(arena, f->change_material, count) && good;
+    good = CAIRN_TAKE(arena, f->change_x, count) && good;
+    good = CAIRN_TAKE(arena, f->change_q, count) && good;
+    good = CAIRN_TAKE(arena, f->change_angle, count) && good;
+    good = CAIRN_TAKE(arena, f->change_v, count) && good;
+    good = CAIRN_TAKE(arena, f->change_omega, count) && good;
+    if (!good)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < count; k++) {
+        const cairn_change *from = &in->change[k];
+        f->change_body[k] = find(roll, from->uid);
+        f->change_material[k] = from->material;
+        f->change_x[k] = from->state.x;
+        f->change_q[k] = from->state.q;
+        f->change_angle[k] = from->state.angle;
+        f->change_v[k] = from->state.v;
+        f->change_omega[k] = from->state.omega;
+    }
+    f->changes = count;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
+                                    cairn_arena *arena, cairn_run_frame *f)
 {
     cairn_step_inputs in = cairn_world_step_inputs(world);
     size_t count = (size_t)in.count;
@@ -388,5 +417,6 @@ cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena
     fill_loads(f, &in);
     fill_poses(f, &in);
     fill_guesses(f, &in, touched);
+    TRY(fill_changes(f, roll, arena, &in));
     return fill_columns(f, arena, &in);
 }

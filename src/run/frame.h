@@ -140,6 +140,11 @@ typedef struct cairn_run_frame {
     size_t impacts; /* impacts that the step resolved one after the other */
     const int32_t *impact_round, *impact_contact;
     const double *impact_time, *impact_impulse;
+    size_t changes; /* bodies that the caller changed before the step: what they were then */
+    int32_t *change_body, *change_material;
+    cairn_vec3 *change_x, *change_v, *change_omega;
+    cairn_quat *change_q;
+    double *change_angle;
 } cairn_run_frame;
 
 /* The row in /bodies of the body at row `slot` of the world; -1 for the world itself (slot < 0). */
@@ -171,8 +176,8 @@ int32_t cairn_run_roll_find(const cairn_run_roll *roll, uint64_t uid);
 
 /* Add the inputs of the last step: biases, loads, poses of driven bodies, and the other arrays
  * above. Call it right after the step, before the arena is reset. Fails with CAIRN_NO_MEMORY. */
-cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena,
-                                    cairn_run_frame *frame);
+cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
+                                    cairn_arena *arena, cairn_run_frame *frame);
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -218,6 +223,7 @@ cairn_run_sources cairn_run_detail_sources(void); /* contacts: columns of certif
 cairn_run_sources cairn_run_load_sources(bool cells); /* of the last step */
 cairn_run_sources cairn_run_pose_sources(void);   /* driven bodies               */
 cairn_run_sources cairn_run_impact_sources(void); /* impacts resolved one after the other */
+cairn_run_sources cairn_run_change_sources(void); /* bodies that the caller changed       */
 cairn_run_sources cairn_run_guess_sources(void);  /* v^ where contacts are linearised */
 
 /* The properties of a body that are written once, and the contacts of the last step. Columns for
@@ -263,11 +269,11 @@ int64_t cairn_run_table_rows(const cairn_run_table *table);
 /* The group /certificate of run.h5, written with `certificate: full`: every step with all the data
  * that an independent program needs to recompute it (docs/run-format.md). */
 
-enum { CAIRN_CERTIFICATE_PARTS = 8 };
+enum { CAIRN_CERTIFICATE_PARTS = 9 };
 
-/* Open columns. The parts are bodies, joints, contacts, loads, poses, guesses, rows of joints and
- * impacts, in this order. Step k has rows [offset[k], offset[k+1]) of a part. Zero is valid:
- * nothing is open. */
+/* Open columns. The parts are bodies, joints, contacts, loads, poses, guesses, rows of joints,
+ * impacts and changes, in this order. Step k has rows [offset[k], offset[k+1]) of a part. Zero is
+ * valid: nothing is open. */
 typedef struct cairn_run_certificate {
     cairn_run_table parts[CAIRN_CERTIFICATE_PARTS];
     /* further columns of the contacts, in the same group and with the same offsets */

@@ -101,7 +101,7 @@ static cairn_status store_detail(cairn_run_output *o, int64_t step, cairn_error 
 {
     cairn_run_frame frame;
     TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
-    TRY(cairn_run_frame_detail(o->scene->world, &o->arena, &frame));
+    TRY(cairn_run_frame_detail(o->scene->world, &o->roll, &o->arena, &frame));
     frame.step = step;
     return cairn_run_file_detail(o->file, &frame, error);
 }

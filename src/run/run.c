@@ -31,8 +31,17 @@ enum { REST_STEPS = 10 };
 static const double PACKING_TRIM = 0.15;
 enum { PACKING_SAMPLES = 200000 };
 
+/* What a caller with a loop of its own must leave alone between steps, since the run file could not
+ * tell: the clock, which bodies there are, and gravity. */
+typedef struct untouched {
+    double time;       /* s                    */
+    int bodies;        /* how many there are   */
+    uint64_t uid_sum;  /* of their uids        */
+    cairn_vec3 gravity;
+} untouched;
+
 /* The state of a run. `ending` is the name of the ending if the run stopped now. */
-typedef struct run {
+typedef struct cairn_running {
     cairn_scene *scene;
     cairn_progress_fn *progress;
     void *context;
@@ -52,6 +61,11 @@ typedef struct run {
     int place_count;
     int slow_steps;     /* consecutive steps in which nothing was faster than rest_speed */
     double checkpoints; /* number of those due so far */
+    bool rests, ends;   /* it is over: nothing moves any more, or an event ended it */
+    /* of a run that the caller steps */
+    char *folder;        /* the caller's text, copied */
+    cairn_status failed; /* of the step that failed; CAIRN_OK: none */
+    untouched left;      /* as the last step left it */
 } run;
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -183,18 +197,12 @@ static int64_t count_joints(const cairn_world *world)
     return count;
 }
 
-/* NaN is not slow. A run is not at rest while an inlet still has bodies to add. */
-static bool is_slow(const run *r, double speed)
-{
-    return r->team.speed2 <= speed * speed && cairn_world_inlet_pending(r->team.world) == 0;
-}
-
 static bool is_at_rest(run *r)
 {
     double speed = r->scene->run.rest_speed;
     if (!(speed > 0))
         return false;
-    r->slow_steps = is_slow(r, speed) ? r->slow_steps + 1 : 0;
+    r->slow_steps = cairn_team_is_slow(&r->team, speed) ? r->slow_steps + 1 : 0;
     return r->slow_steps >= REST_STEPS;
 }
 
@@ -253,38 +261,62 @@ static cairn_status check_certified(run *r, const cairn_step_report *report)
                       r->scene->step.tolerance);
 }
 
-/* Step until the end of the duration, rest, the caller's stop, or a failure.
+/* Whether there is a step to take. */
+static bool goes_on(const run *r)
+{
+    return r->summary.steps < count_steps(r->scene) && !r->summary.interrupted && !r->rests &&
+           !r->ends;
+}
+
+/* An interruption wins: a run that was stopped by the caller must not look finished. */
+static const char *ending_of(const run *r)
+{
+    bool early = r->summary.steps < count_steps(r->scene);
+    return r->summary.interrupted ? "interrupted"
+           : r->ends              ? "event"
+           : early                ? "rest"
+                                  : "complete";
+}
+
+/* Whether an event has ended the run after this step. */
+static bool was_ended(const run *r)
+{
+    bool ended = false;
+    for (int k = 0; k < r->scene->event_count; k++)
+        ended = ended || (r->scene->events[k].action == CAIRN_ACTION_STOP_RUN &&
+                          r->scene->events[k].step == r->summary.steps);
+    return ended;
+}
+
+/* One step, with all that is written of it.
  *
- * The order within a step matters. A step is stored before the caller is asked, so that an
- * interrupted run keeps it. The check of the tolerance comes after storing too, so that the step
- * that stopped the run is in the file. Events come after the output of
- * the step, which is that of the bodies that took part in it. The checkpoint is last, since it
- * includes all of these. */
+ * The order matters. A step is stored before the caller is asked, so that an interrupted run keeps
+ * it. The check of the tolerance comes after storing too, so that the step that stopped the run is
+ * in the file. Events come after the output of the step, which is that of the bodies that took part
+ * in it. The checkpoint is last, since it includes all of these. */
+static cairn_status take_step(run *r, cairn_step_report *report)
+{
+    TRY(step(r, report));
+    TRY(store_step(r, report));
+    if (frame_is_due(r))
+        TRY(store_frame(r));
+    r->summary.interrupted = !caller_goes_on(r, report);
+    TRY(check_certified(r, report));
+    r->rests = is_at_rest(r);
+    TRY(cairn_run_events_step(&r->output, &r->team, r->scene, r->summary.steps, &r->error));
+    r->ends = was_ended(r);
+    return keep_up(r);
+}
+
+/* Step until the end of the duration, rest, the caller's stop, or a failure. */
 static cairn_status advance(run *r)
 {
-    int64_t steps = count_steps(r->scene);
-    bool ends = false; /* by an event */
     r->ending = "failed";
-    while (r->summary.steps < steps) {
+    while (goes_on(r)) {
         cairn_step_report report = { 0 };
-        TRY(step(r, &report));
-        TRY(store_step(r, &report));
-        if (frame_is_due(r))
-            TRY(store_frame(r));
-        r->summary.interrupted = !caller_goes_on(r, &report);
-        TRY(check_certified(r, &report));
-        bool rests = is_at_rest(r);
-        TRY(cairn_run_events_step(&r->output, r->scene, r->summary.steps, &ends, &r->error));
-        TRY(keep_up(r));
-        if (r->summary.interrupted || rests || ends)
-            break;
+        TRY(take_step(r, &report));
     }
-    /* An interruption wins: a run that was stopped by the caller must not look finished. */
-    bool early = r->summary.steps < steps;
-    r->ending = r->summary.interrupted ? "interrupted"
-                : ends                 ? "event"
-                : early                ? "rest"
-                                       : "complete";
+    r->ending = ending_of(r);
     return CAIRN_OK;
 }
 
@@ -486,11 +518,12 @@ static cairn_status check(const cairn_scene *scene, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* finish() runs even if begin() or advance() failed. */
-static cairn_status run_scene(run *r, const char *folder)
+/* Check the scene and start its totals. What was changed before is part of the initial state. */
+static cairn_status prepare(run *r)
 {
     TRY(check(r->scene, &r->error));
     TRY(cairn_team_begin(&r->team, r->scene, &r->error));
+    cairn_world_forget_changes(r->scene->world);
     r->summary = cairn_run_summary_start(r->scene->world);
     if (r->scene->shared) { /* the world of the scene has not got all bodies yet */
         cairn_run_summary *s = &r->summary;
@@ -501,7 +534,13 @@ static cairn_status run_scene(run *r, const char *folder)
     r->start = r->summary.time;
     if (!r->team.spread)
         TRY(look(r));
-    TRY(r->team.spread ? cairn_team_remember(&r->team) : remember_places(r));
+    return r->team.spread ? cairn_team_remember(&r->team) : remember_places(r);
+}
+
+/* finish() runs even if begin() or advance() failed. */
+static cairn_status run_scene(run *r, const char *folder)
+{
+    TRY(prepare(r));
     cairn_status status = begin(r, folder);
     if (status == CAIRN_OK)
         status = advance(r);
@@ -619,9 +658,9 @@ static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent
     return CAIRN_OK;
 }
 
-/* Resume the run. The numbers of threads and of processes may be changed, since results do not
+/* Open the run again. The numbers of threads and of processes may be changed, since results do not
  * depend on them. */
-static cairn_status go_on(run *r, const char *folder, const cairn_resume_options *options)
+static cairn_status open_again(run *r, const char *folder, const cairn_resume_options *options)
 {
     cairn_run_extent extent;
     TRY(restore(r, folder, &extent));
@@ -630,7 +669,12 @@ static cairn_status go_on(run *r, const char *folder, const cairn_resume_options
     r->scene->link = options->link;
     TRY(check(r->scene, &r->error));
     TRY(cairn_team_begin(&r->team, r->scene, &r->error));
-    TRY(cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error));
+    return cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error);
+}
+
+static cairn_status go_on(run *r, const char *folder, const cairn_resume_options *options)
+{
+    TRY(open_again(r, folder, options));
     return finish(r, advance(r));
 }
 
@@ -643,6 +687,172 @@ cairn_status cairn_run_resume(const char *folder, const cairn_resume_options *op
     cairn_status status = go_on(&r, folder, options);
     *scene = r.scene;
     return conclude(&r, status, summary, error);
+}
+
+/* ---- a loop of the caller ------------------------------------------------------------------- */
+
+static untouched look_at(const run *r)
+{
+    const cairn_bodies b = cairn_world_bodies(r->scene->world);
+    untouched now = { .time = cairn_world_time(r->scene->world),
+                      .bodies = b.count,
+                      .gravity = cairn_world_gravity(r->scene->world) };
+    for (int i = 0; i < b.count; i++)
+        now.uid_sum += b.uid[i];
+    return now;
+}
+
+static cairn_status check_untouched(const run *r, cairn_error *error)
+{
+    untouched now = look_at(r), left = r->left;
+    bool same = cairn_norm(cairn_sub(now.gravity, left.gravity)) == 0;
+    if (now.time != left.time)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "world",
+                          "the world is at t = %g s, the run at t = %g s: only cairn_run_step may "
+                          "step it",
+                          now.time, left.time);
+    if (now.bodies != left.bodies || now.uid_sum != left.uid_sum)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "world",
+                          "bodies were created or removed between two steps of a run: only inlets, "
+                          "outlets and events may do so");
+    if (!same)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "gravity",
+                          "gravity was set between two steps of a run: let it be a function of "
+                          "time (cairn_world_vary)");
+    return CAIRN_OK;
+}
+
+/* A run with a copy of the folder's name; NULL: no memory. */
+static run *new_run(cairn_scene *scene, const char *folder)
+{
+    run *r = cairn_memory_zeroed(1, sizeof *r);
+    size_t bytes = folder ? strlen(folder) + 1 : 0;
+    if (!r)
+        return NULL;
+    *r = (run){ .scene = scene, .ending = "failed", .lock = -1, .began = cairn_clock_seconds() };
+    r->folder = folder ? cairn_memory_zeroed(bytes, 1) : NULL;
+    if (folder && !r->folder) {
+        cairn_memory_free(r);
+        return NULL;
+    }
+    if (folder)
+        memcpy(r->folder, folder, bytes);
+    return r;
+}
+
+static cairn_status give_up(run *r, cairn_status status, cairn_error *error)
+{
+    status = conclude(r, status, NULL, error);
+    cairn_memory_free(r->folder);
+    cairn_memory_free(r);
+    return status;
+}
+
+/* Hand a run out that has been opened, or free it if that failed. */
+static cairn_status hand_over(run *r, cairn_status status, cairn_running **out, cairn_error *error)
+{
+    if (status != CAIRN_OK)
+        return give_up(r, status, error);
+    r->left = look_at(r);
+    *out = r;
+    return CAIRN_OK;
+}
+
+static cairn_status refuse_ranks(run *r)
+{
+    if (!r->scene || !r->scene->link || r->scene->link->members < 2)
+        return CAIRN_OK;
+    return cairn_fail(&r->error, CAIRN_UNSUPPORTED, NULL,
+                      "a run by several processes cannot be stepped by its caller");
+}
+
+static cairn_status begin_own(run *r)
+{
+    TRY(refuse_ranks(r));
+    TRY(prepare(r));
+    cairn_status status = begin(r, r->folder);
+    return status == CAIRN_OK ? CAIRN_OK : finish(r, status);
+}
+
+cairn_status cairn_run_begin(cairn_scene *scene, const char *folder, cairn_running **out,
+                             cairn_error *error)
+{
+    *out = NULL;
+    run *r = new_run(scene, folder);
+    return r ? hand_over(r, begin_own(r), out, error) : CAIRN_NO_MEMORY;
+}
+
+cairn_status cairn_run_continue(const char *folder, cairn_scene **scene, cairn_running **out,
+                                cairn_error *error)
+{
+    const cairn_resume_options options = { 0 };
+    *out = NULL;
+    *scene = NULL;
+    run *r = new_run(NULL, folder);
+    if (!r)
+        return CAIRN_NO_MEMORY;
+    cairn_status status = open_again(r, r->folder, &options);
+    *scene = r->scene;
+    return hand_over(r, status, out, error);
+}
+
+bool cairn_run_goes_on(const cairn_running *running)
+{
+    return running && running->failed == CAIRN_OK && goes_on(running);
+}
+
+static cairn_status check_step(const run *r, cairn_error *error)
+{
+    if (!r)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "no run is under way: cairn_run_begin starts one");
+    if (r->failed != CAIRN_OK)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "this run has failed and can only be ended: %.400s", r->error.message);
+    if (!goes_on(r))
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "this run is over (%s, t = %g s) and can only be ended", ending_of(r),
+                          r->summary.time);
+    return check_untouched(r, error);
+}
+
+/* A refused call changes nothing, not even the error that the run ends with. */
+cairn_status cairn_run_step(cairn_running *r, cairn_step_report *report, cairn_error *error)
+{
+    cairn_step_report unread;
+    cairn_error unused;
+    error = error ? error : &unused;
+    report = report ? report : &unread;
+    *error = (cairn_error){ 0 };
+    *report = (cairn_step_report){ 0 };
+    TRY(check_step(r, error));
+    r->failed = take_step(r, report);
+    r->left = look_at(r);
+    *error = r->error;
+    return r->failed;
+}
+
+/* A run that could go on gets a checkpoint. The failure of a step was reported when it happened. */
+cairn_status cairn_run_end(cairn_running **running, cairn_run_summary *summary, cairn_error *error)
+{
+    cairn_error unused;
+    run *r = *running;
+    error = error ? error : &unused;
+    *error = (cairn_error){ 0 };
+    if (!r)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "no run is under way: cairn_run_begin starts one");
+    *running = NULL;
+    cairn_status status = r->failed;
+    if (status == CAIRN_OK) {
+        r->summary.interrupted = goes_on(r);
+        status = r->summary.interrupted ? keep_up(r) : CAIRN_OK;
+        r->ending = status == CAIRN_OK ? ending_of(r) : "failed";
+    }
+    status = finish(r, status);
+    if (summary)
+        *summary = r->summary;
+    return give_up(r, status, error);
 }
 
 /* ---- folders ----------------------------------------------------------------------------- */

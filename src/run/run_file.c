@@ -45,6 +45,7 @@ static const cairn_run_source step_sources[] = {
     { "attempts", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.attempts), NULL },
     { "entered", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.entered), NULL },
     { "left", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.left), NULL },
+    { "changed", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.changed), NULL },
     { "broken", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.broken), NULL },
     { "asleep", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.asleep), NULL },
     { "woken", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.woken), NULL },

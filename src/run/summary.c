@@ -118,6 +118,7 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->max_asleep = report->asleep > s->max_asleep ? report->asleep : s->max_asleep;
     s->mean_asleep += report->asleep;
     s->woken += report->woken;
+    s->changed += report->changed;
     s->impacts += report->impacts;
     s->impacts_left += report->impacts_left;
     s->impacts_left_steps += report->impacts_left > 0;
@@ -199,6 +200,7 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_integer(json, "repeated", s->repeated);
     cairn_json_integer(json, "joints", s->joints);
     cairn_json_integer(json, "broken", s->broken);
+    cairn_json_integer(json, "changed", s->changed);
     cairn_json_begin(json, "contacts");
     cairn_json_integer(json, "max_candidates", s->max_candidates);
     cairn_json_real(json, "mean_candidates", s->mean_candidates);
@@ -403,6 +405,7 @@ static const cairn_report_entry energy_items[] = {
     { "potential", "J", offsetof(cairn_energy, potential) },
     { "elastic", "J", offsetof(cairn_energy, elastic) },
     { "entered_energy", "J", offsetof(cairn_energy, entered) },
+    { "applied_energy", "J", offsetof(cairn_energy, applied) },
     { "load_work", "J", offsetof(cairn_energy, load_work) },
     { "driver_work", "J", offsetof(cairn_energy, driver_work) },
     { "motor_work", "J", offsetof(cairn_energy, motor_work) },

@@ -101,19 +101,18 @@ static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_e
     if (scene->run.save_problem.count > 0)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "run.save_problem",
                           "contact problems cannot be written by several ranks yet");
-    if (scene->event_count > 0)
-        return cairn_fail(error, CAIRN_UNSUPPORTED, "events",
-                          "events cannot be watched by several ranks yet");
     return cairn_world_step_check(t->world, &t->copy->step, error);
 }
 
-/* What a run writes or measures besides run.h5 is made from a whole world. */
+/* What a run writes or measures besides run.h5 is made from a whole world, and so is what events
+ * examine; windows of frames are for bodies that do not leave. */
 static bool needs_whole(const cairn_scene *scene)
 {
     const cairn_run_options *run = &scene->run;
     return run->paraview || run->picture || run->packing || run->state ||
            run->statistics.count > 0 || strcmp(run->certificate, "full") == 0 ||
-           cairn_world_joint_count(scene->world) > 0;
+           cairn_world_joint_count(scene->world) > 0 || scene->event_count > 0 ||
+           cairn_world_outlet_count(scene->world) > 0;
 }
 
 static int count_members(const cairn_link *ranks, int64_t parts)
@@ -166,13 +165,22 @@ static void add_traffic(cairn_traffic *sum, const cairn_traffic *now, const cair
     sum->waiting += now->waiting - before->waiting;
 }
 
+/* Whether the run, or an event, waits for bodies to be slow. */
+static bool waits_for_rest(const cairn_scene *scene)
+{
+    bool waits = scene->run.rest_speed > 0;
+    for (int k = 0; k < scene->event_count; k++)
+        waits = waits || scene->events[k].kind == CAIRN_EVENT_SETTLED;
+    return waits;
+}
+
 /* What every member does in a step. */
 static cairn_status step(cairn_team *t, const cairn_scene *scene, cairn_step_report *report)
 {
     double start = cairn_clock_seconds();
     cairn_traffic before = t->link->traffic;
     TRY(cairn_world_step(t->world, &scene->step, report));
-    if (scene->run.rest_speed > 0)
+    if (waits_for_rest(scene))
         t->speed2 = cairn_world_speed2(t->world);
     t->spent.steps += cairn_clock_seconds() - start;
     add_traffic(&t->spent.traffic, &t->link->traffic, &before);
@@ -197,6 +205,33 @@ cairn_status cairn_team_look(cairn_team *t, const cairn_scene *scene)
     TRY(cairn_world_gather(t->world, scene->world));
     t->stale = false;
     return CAIRN_OK;
+}
+
+bool cairn_team_is_slow(const cairn_team *t, double speed)
+{
+    return t->speed2 <= speed * speed && cairn_world_inlet_pending(t->world) == 0;
+}
+
+/* ---- actions -------------------------------------------------------------------------------- */
+
+static cairn_status act(cairn_world *world, const cairn_deed *deed)
+{
+    cairn_body_id target = { deed->target };
+    if (deed->action == CAIRN_ACTION_OPEN)
+        return cairn_body_destroy(world, target);
+    return deed->action == CAIRN_ACTION_START_DRIVER ? cairn_body_start(world, target)
+                                                     : cairn_body_stop(world, target);
+}
+
+/* scene->world must be current, and stays so. */
+cairn_status cairn_team_act(cairn_team *t, const cairn_scene *scene, const cairn_deed *deed)
+{
+    tell(t, CAIRN_ORDER_ACT);
+    for (int k = 1; t->copy && k < t->link->members; k++)
+        cairn_link_send(t->link, k, deed, sizeof *deed);
+    if (t->copy)
+        TRY(act(t->world, deed));
+    return act(scene->world, deed);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -421,6 +456,13 @@ static cairn_order next_order(cairn_team *t)
     return next;
 }
 
+static cairn_status obey_action(cairn_team *t)
+{
+    cairn_deed deed = { 0 };
+    cairn_link_receive_into(t->link, 0, &deed, sizeof deed);
+    return t->link->status == CAIRN_OK ? act(t->world, &deed) : t->link->status;
+}
+
 static cairn_status obey(cairn_team *t)
 {
     for (;;) {
@@ -431,6 +473,8 @@ static cairn_status obey(cairn_team *t)
             TRY(step(t, t->copy, NULL));
         else if (next.what == CAIRN_ORDER_GATHER)
             TRY(cairn_world_gather(t->world, NULL));
+        else if (next.what == CAIRN_ORDER_ACT)
+            TRY(obey_action(t));
         else
             TRY(cairn_window_answer(t, &next));
     }

@@ -25,6 +25,7 @@ typedef struct cairn_team_spent {
 /* What rank 0 tells the others to do. */
 typedef enum cairn_order_kind {
     CAIRN_ORDER_STEP,
+    CAIRN_ORDER_ACT,         /* a deed follows, which all do                                    */
     CAIRN_ORDER_GATHER,      /* send all that rank 0 needs for its world                        */
     CAIRN_ORDER_BODIES,      /* send bodies with uids [from, to); those from `known` on are new */
     CAIRN_ORDER_CONTACTS,    /* send the next contacts; from 0: the first ones of the frame     */
@@ -62,7 +63,7 @@ typedef struct cairn_team {
     bool stale;         /* rank 0: the world of the scene is older than `world`             */
     bool spread;        /* rank 0: its world for files never has all bodies                 */
     cairn_window window;
-    double speed2;      /* m^2/s^2: of the fastest body; known if run.rest_speed is set     */
+    double speed2;      /* m^2/s^2: of the fastest body; known if the run waits for rest    */
     cairn_team_spent spent;
 } cairn_team;
 
@@ -73,6 +74,18 @@ cairn_status cairn_team_begin(cairn_team *team, cairn_scene *scene, cairn_error 
 cairn_status cairn_team_step(cairn_team *team, const cairn_scene *scene, cairn_step_report *report);
 /* Make scene->world current. */
 cairn_status cairn_team_look(cairn_team *team, const cairn_scene *scene);
+/* Whether no body is faster, m/s, and all inlets are done; NaN is not slow. Known if the run or an
+ * event waits for it. */
+bool cairn_team_is_slow(const cairn_team *team, double speed);
+
+/* What an event does to the world of all: a body is removed, or its drivers start or stop. */
+typedef struct cairn_deed {
+    cairn_action action;
+    uint64_t target;
+} cairn_deed;
+/* Let all do it; scene->world must be current and stays so. */
+cairn_status cairn_team_act(cairn_team *team, const cairn_scene *scene, const cairn_deed *deed);
+
 /* Tell all others. */
 void cairn_team_tell(cairn_team *team, const cairn_order *order);
 

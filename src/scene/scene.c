@@ -115,16 +115,19 @@ static cairn_status make_origins(cairn_scene_build *b)
     return b->origins ? CAIRN_OK : cairn_fail(b->error, CAIRN_NO_MEMORY, "", "out of memory");
 }
 
-/* From here on bodies have no names, and nothing refers to them: each process keeps its share. */
+/* From here on bodies have no names, and nothing refers to them: each process keeps its share. A
+ * cell weighs all bodies, and images of a periodic world touch bodies of any share. */
 static cairn_status begin_share(cairn_scene_build *b)
 {
     const cairn_scene_share *s = b->share;
     const cairn_link *link = s ? s->link : NULL;
     if (!s)
         return CAIRN_OK;
-    if (cairn_yaml_find(b->tree.root, "start"))
-        return cairn_fail(b->error, CAIRN_UNSUPPORTED, "start",
-                          "a state cannot be read in shares by several processes");
+    static const char *const whole[] = { "start", "cells", "periodic" };
+    for (size_t k = 0; k < sizeof whole / sizeof whole[0]; k++)
+        if (cairn_yaml_find(b->tree.root, whole[k]))
+            return cairn_fail(b->error, CAIRN_UNSUPPORTED, whole[k],
+                              "such a scene cannot be read in shares by several processes");
     int64_t begin = link ? cairn_link_even(link, link->member, (int)s->bodies) : 0;
     int64_t end = link ? cairn_link_even(link, link->member + 1, (int)s->bodies) : 0;
     cairn_status status = cairn_world_share(b->scene->world, begin, end);

@@ -111,7 +111,7 @@ static bool has_column(const cairn_run_reader *r, const char *name)
 static bool is_newer(const char *name)
 {
     static const char *const newer[] = { "sleep_loss", "gravity_work", "entered_mass", "left_mass",
-                                         NULL };
+                                         "applied_energy", NULL };
     return cairn_text_is_one_of(name, newer);
 }
 

@@ -370,9 +370,8 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
     b->inertia[i] = flat ? cairn_vec(0, 0, made->inertia.z) : made->inertia;
 }
 
-/* The checks of a definition apply to the state. */
-static cairn_status check_state(const cairn_world *world, int row, const cairn_body_state *state,
-                                cairn_error *error)
+cairn_status cairn_body_state_check(const cairn_world *world, int row,
+                                    const cairn_body_state *state, cairn_error *error)
 {
     cairn_body_def def = cairn_body_def_default();
     def.position = state->x;
@@ -386,24 +385,6 @@ static cairn_status check_state(const cairn_world *world, int row, const cairn_b
     bool moving = cairn_norm(state->v) > 0 || cairn_norm(state->omega) > 0;
     if (moving && world->bodies.motion[row] == CAIRN_MOTION_FIXED)
         return cairn_fail(error, CAIRN_BAD_INPUT, "velocity", "a fixed body has no velocity");
-    return CAIRN_OK;
-}
-
-cairn_status cairn_body_put(cairn_world *world, cairn_body_id body, const cairn_body_state *state)
-{
-    cairn_body_store *b = &world->bodies;
-    int row = cairn_body_row(world, body);
-    world->error = (cairn_error){ 0 };
-    if (row < 0)
-        return cairn_fail(&world->error, CAIRN_NOT_FOUND, "body", "there is no such body");
-    TRY(check_state(world, row, state, &world->error));
-    b->x[row] = state->x;
-    b->angle[row] = world->dimension == 2 ? state->angle : 0;
-    b->q[row] = world->dimension == 2 ? cairn_quat_in_plane(state->angle) : state->q;
-    b->v[row] = state->v;
-    b->omega[row] = state->omega;
-    b->asleep[row] = 0;
-    b->calm[row] = 0;
     return CAIRN_OK;
 }
 
@@ -554,13 +535,12 @@ static cairn_status make_room(cairn_world *world)
     return cairn_exchange_reserve(&world->exchange, (size_t)b->count + 1);
 }
 
-/* Held bodies have the first rows of every member; members cannot change these. */
-static cairn_status refuse_held(cairn_world *world, const char *done)
+/* Held bodies have the first rows of every member; a new one would move all others. */
+static cairn_status refuse_held(cairn_world *world)
 {
     return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "bodies",
-                      "fixed and driven bodies cannot be %s while several members compute the "
-                      "world",
-                      done);
+                      "fixed and driven bodies cannot be added while several members compute the "
+                      "world");
 }
 
 /* Open a row and fill it, with drivers and loads. A refused driver or load takes the body out
@@ -611,7 +591,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     TRY(check(world, def, &world->error));
     TRY(weigh(def, world->dimension, &made, &world->error));
     if (world->exchange.link && def->motion != CAIRN_MOTION_DYNAMIC)
-        return refuse_held(world, "added");
+        return refuse_held(world);
     TRY(cairn_exchange_agree(world, make_room(world)));
     bool held = def->motion != CAIRN_MOTION_DYNAMIC;
     TRY(held || cairn_exchange_appends(&world->exchange) ? create_here(world, def, &made, &row)
@@ -633,6 +613,25 @@ static void shift_rows(cairn_body_store *b, int row)
         move(b, row + 1, row);
 }
 
+/* A held body has the same row in every member. As in the whole world, the last held body takes its
+ * row, and the last body of all the row that this leaves. */
+static void destroy_held(cairn_world *world, int row)
+{
+    cairn_body_store *b = &world->bodies;
+    uint64_t uid = b->uid[row];
+    cairn_joints_remove(world, uid);
+    cairn_drivers_remove(world, uid);
+    cairn_shapes_leave(&b->shapes, b->shape[row]);
+    cairn_bodies_start_moving(b);
+    cairn_directory_remove(&b->directory, uid);
+    move(b, --b->held, row);
+    b->count--;
+    for (int i = b->held; i < b->count; i++)
+        move(b, i + 1, i);
+    world->problem_r = NULL;
+    cairn_exchange_removed(world, b->held, b->held);
+}
+
 /* All members remove the body together: its owner, those that have it as a ghost, and the others
  * its shape and loads alone. */
 static cairn_status destroy_together(cairn_world *world, uint64_t uid)
@@ -641,8 +640,10 @@ static cairn_status destroy_together(cairn_world *world, uint64_t uid)
     int row = cairn_directory_find(&b->directory, uid);
     int64_t order;
     int32_t shape;
-    if (row >= 0 && row < b->held)
-        return refuse_held(world, "removed");
+    if (row >= 0 && row < b->held) {
+        destroy_held(world, row);
+        return CAIRN_OK;
+    }
     if (!cairn_exchange_find(world, uid, &order, &shape))
         return CAIRN_NOT_FOUND;
     cairn_joints_remove(world, uid);

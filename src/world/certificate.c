@@ -390,7 +390,7 @@ void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *moti
     cairn_vec3 vm = cairn_scale(0.5, cairn_add(end->v[0], b->v[i]));
     cairn_vec3 wm = cairn_scale(0.5, cairn_add(end->v[1], b->omega[i]));
     double h = step->h, m = b->mass[i];
-    if (step->world->loaded.count > 0 || motion->servo_count > 0)
+    if (cairn_loads_act(&step->world->loaded) || motion->servo_count > 0)
         energy->load_work +=
             h * (cairn_dot(motion->force[i], vm) + cairn_dot(motion->torque[i], wm));
     if (motion->servo_count > 0)

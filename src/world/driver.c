@@ -768,7 +768,7 @@ static cairn_status follow_state(const cairn_world *world, double ahead, cairn_v
     return CAIRN_OK;
 }
 
-/* The force function writes its entries; loads of the list are then added to them. */
+/* The force function writes its entries; loads of the list and pushes are then added to them. */
 cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force,
                             cairn_vec3 *torque)
 {
@@ -783,6 +783,15 @@ cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *
         force[i] = cairn_add_scaled(force[i], factor, loaded->load.force);
         cairn_vec3 in_body = cairn_rotate_back(turned_on(world, i, ahead), loaded->load.torque);
         torque[i] = cairn_add_scaled(torque[i], factor, in_body);
+    }
+    for (size_t k = 0; k < world->loaded.applied.push_count; k++) {
+        const cairn_pushed *push = &world->loaded.applied.pushes[k];
+        int i = cairn_directory_find(&world->bodies.directory, push->uid);
+        if (i < 0)
+            continue; /* it has left meanwhile */
+        force[i] = cairn_add(force[i], push->force);
+        torque[i] =
+            cairn_add(torque[i], cairn_rotate_back(turned_on(world, i, ahead), push->torque));
     }
     return CAIRN_OK;
 }

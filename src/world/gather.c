@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "world/world.h"
 
@@ -530,7 +531,22 @@ static void copy_joints(const cairn_joint_list *from, cairn_joint_list *to)
     }
 }
 
-static void copy_inlets(const cairn_inlet_list *from, cairn_inlet_list *to)
+/* The bodies that wait at an inlet, with their geometries. */
+static cairn_status copy_queue(const cairn_inlet *from, cairn_inlet *to)
+{
+    TRY(cairn_memory_reserve((void **)&to->queue, &to->queue_capacity, from->queued,
+                             sizeof *to->queue));
+    for (size_t i = 0; i < from->queued; i++)
+        cairn_geometry_retain(from->queue[i].shape.geometry);
+    for (size_t i = 0; i < to->queued; i++)
+        cairn_geometry_release(to->queue[i].shape.geometry);
+    if (from->queued > 0)
+        memcpy(to->queue, from->queue, from->queued * sizeof *to->queue);
+    to->queued = from->queued;
+    return CAIRN_OK;
+}
+
+static cairn_status copy_inlets(const cairn_inlet_list *from, cairn_inlet_list *to)
 {
     for (size_t k = 0; k < from->count && k < to->count; k++) {
         to->items[k].state = from->items[k].state;
@@ -538,7 +554,11 @@ static void copy_inlets(const cairn_inlet_list *from, cairn_inlet_list *to)
         to->items[k].waiting = from->items[k].waiting;
         to->items[k].flow = from->items[k].flow;
         to->items[k].turn = from->items[k].turn;
+        TRY(copy_queue(&from->items[k], &to->items[k]));
     }
+    for (size_t k = 0; k < from->outlets.count && k < to->outlets.count; k++)
+        to->outlets.items[k].state = from->outlets.items[k].state;
+    return CAIRN_OK;
 }
 
 /* Integrals of drivers that follow a speed. */
@@ -565,7 +585,7 @@ static cairn_status copy_rest(const cairn_world *from, cairn_world *to)
 {
     TRY(copy_shapes(&from->bodies.shapes, &to->bodies.shapes));
     copy_joints(&from->joints, &to->joints);
-    copy_inlets(&from->inlets, &to->inlets);
+    TRY(copy_inlets(&from->inlets, &to->inlets));
     copy_driven(&from->driven, &to->driven);
     cairn_world_copy_varied(from, to);
     cairn_cells_copy(from, to);

@@ -169,6 +169,18 @@ static double flow_at(const cairn_inlet *inlet, double time)
     return inlet->varies ? inlet->flow : inlet->def.rate * (time - inlet->def.start);
 }
 
+/* An inlet that has begun keeps the number of bodies that are due by now: with a constant rate this
+ * is floor(flow) + 1, with one that varies floor(flow), so both integrals grow by 1. */
+void cairn_inlet_vary(cairn_inlet *inlet, double time)
+{
+    bool begun = !inlet->varies && (inlet->released > 0 || inlet->waiting > 0);
+    if (begun) {
+        inlet->flow = flow_at(inlet, time) + 1;
+        inlet->turn += 1;
+    }
+    inlet->varies = true;
+}
+
 /* The number of bodies that an inlet should have released at a time and has not. The factor 1 +
  * 1e-12 makes up for rounding when rate (t - start) should be a whole number. With a constant rate
  * the first body comes at the start; with a rate that varies, the n-th one when the integral of the
@@ -335,8 +347,10 @@ static bool release_returning(cairn_world *world, cairn_inlet *inlet)
     if (!place(world, inlet, &def, &id))
         return false;
     int row = cairn_body_row(world, id);
-    world->bodies.passes[row] = body.passes + 1;
-    world->bodies.first[row] = body.first;
+    if (row >= 0) { /* else another member has it */
+        world->bodies.passes[row] = body.passes + 1;
+        world->bodies.first[row] = body.first;
+    }
     cairn_geometry_release(body.shape.geometry);
     inlet->queued--;
     memmove(inlet->queue, inlet->queue + 1, inlet->queued * sizeof *inlet->queue);
@@ -535,56 +549,110 @@ static int find_outlet(const cairn_world *world, int i)
     return -1;
 }
 
-/* Count a body, put it into the queue of its inlet, and remove it. Its energy is that in the
- * gravity of the last step. */
-static cairn_status leave(cairn_world *world, int i, cairn_outlet *outlet)
+/* What all members must know of a body that leaves. Shapes have the same ids everywhere. */
+typedef struct leaving {
+    uint64_t uid, first;
+    double mass, energy; /* kg, J: the latter in the gravity of the last step */
+    int32_t outlet, shape, material, group, ignores, passes;
+} leaving;
+
+static leaving describe(const cairn_world *world, int i, int outlet)
 {
     const cairn_body_store *b = &world->bodies;
-    cairn_outlet_list *list = &world->inlets.outlets;
-    cairn_returning body = { *cairn_body_shape(b, i), b->mass[i],   b->material[i], b->group[i],
-                             b->ignores[i],           b->passes[i], b->first[i] };
-    if (outlet->def.inlet >= 0)
-        TRY(cairn_inlet_queue(&world->inlets.items[outlet->def.inlet], &body, world->time));
-    list->left++;
-    list->mass += body.mass;
-    list->energy += cairn_body_kinetic(world, i, b->v[i], b->omega[i]) -
-                    body.mass * cairn_dot(world->gravity, b->x[i]);
-    outlet->state.left++;
-    outlet->state.mass += body.mass;
-    outlet->state.last = world->time;
-    return cairn_body_destroy(world, (cairn_body_id){ b->uid[i] });
+    double energy = cairn_body_kinetic(world, i, b->v[i], b->omega[i]) -
+                    b->mass[i] * cairn_dot(world->gravity, b->x[i]);
+    return (leaving){ .uid = b->uid[i],
+                      .first = b->first[i],
+                      .mass = b->mass[i],
+                      .energy = energy,
+                      .outlet = outlet,
+                      .shape = b->shape[i],
+                      .material = b->material[i],
+                      .group = b->group[i],
+                      .ignores = b->ignores[i],
+                      .passes = b->passes[i] };
 }
 
-/* By increasing uid, so that the sums, and the order in which bodies come back, do not depend on
- * rows. */
+/* Count a body, put it into the queue of its inlet, and remove it. */
+static cairn_status leave(cairn_world *world, const leaving *body)
+{
+    cairn_outlet_list *list = &world->inlets.outlets;
+    cairn_outlet *outlet = &list->items[body->outlet];
+    cairn_returning returning = { world->bodies.shapes.items[body->shape],
+                                  body->mass,
+                                  body->material,
+                                  body->group,
+                                  body->ignores,
+                                  body->passes,
+                                  body->first };
+    if (outlet->def.inlet >= 0)
+        TRY(cairn_inlet_queue(&world->inlets.items[outlet->def.inlet], &returning, world->time));
+    list->left++;
+    list->mass += body->mass;
+    list->energy += body->energy;
+    outlet->state.left++;
+    outlet->state.mass += body->mass;
+    outlet->state.last = world->time;
+    return cairn_body_destroy(world, (cairn_body_id){ body->uid });
+}
+
+/* By increasing uid, so that the sums, and the order in which bodies come back, depend neither on
+ * rows nor on members. */
 static int by_uid(const void *left, const void *right)
 {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    uint64_t a = ((const leaving *)left)->uid, b = ((const leaving *)right)->uid;
     return (a > b) - (a < b);
 }
 
-/* When a body is removed, another one takes its row: bodies are named by uid. */
+/* List the bodies of this member that leave and return their number; `out` NULL: only count. */
+static int find_leaving(const cairn_world *world, leaving *out)
+{
+    int count = 0;
+    for (int i = world->bodies.held; i < world->bodies.count; i++) {
+        int outlet = cairn_world_moves(world, i) ? find_outlet(world, i) : -1;
+        if (outlet >= 0 && out)
+            out[count] = describe(world, i, outlet);
+        count += outlet >= 0;
+    }
+    return count;
+}
+
+/* Every member tells all others what leaves of its bodies: `own` bodies at the beginning of `all`,
+ * which has room for those of all members. Messages are sent before any is received. */
+static void tell_all(cairn_link *link, leaving *all, int own)
+{
+    size_t count = (size_t)own, bytes;
+    for (int k = 0; link && k < link->members; k++)
+        if (k != link->member)
+            cairn_link_send(link, k, all, (size_t)own * sizeof *all);
+    for (int k = 0; link && k < link->members; k++) {
+        const void *others = k != link->member ? cairn_link_receive(link, k, &bytes) : NULL;
+        if (!others)
+            continue;
+        memcpy(all + count, others, bytes);
+        count += bytes / sizeof *all;
+    }
+}
+
+/* When a body is removed, another one takes its row: bodies are named by uid. All members remove
+ * the same bodies in the same order. */
 cairn_status cairn_outlets_drain(cairn_world *world)
 {
-    const cairn_body_store *b = &world->bodies;
-    int count = 0;
+    cairn_link *link = world->exchange.link;
     if (world->inlets.outlets.count == 0)
         return CAIRN_OK;
-    for (int i = b->held; i < b->count; i++)
-        count += find_outlet(world, i) >= 0;
-    uint64_t *gone = cairn_memory_zeroed((size_t)count, sizeof *gone);
-    if (count > 0 && !gone)
-        return CAIRN_NO_MEMORY;
-    for (int i = b->held, k = 0; i < b->count; i++)
-        if (find_outlet(world, i) >= 0)
-            gone[k++] = b->uid[i];
-    if (count > 0)
-        qsort(gone, (size_t)count, sizeof *gone, by_uid);
+    int own = find_leaving(world, NULL);
+    int64_t count = cairn_link_sum(link, own);
+    if (count == 0)
+        return CAIRN_OK;
+    leaving *all = cairn_memory_zeroed((size_t)count, sizeof *all);
+    TRY(cairn_exchange_agree(world, all ? CAIRN_OK : CAIRN_NO_MEMORY));
+    find_leaving(world, all);
+    tell_all(link, all, own);
+    qsort(all, (size_t)count, sizeof *all, by_uid);
     cairn_status status = CAIRN_OK;
-    for (int k = 0; k < count && status == CAIRN_OK; k++) {
-        int row = cairn_body_row(world, (cairn_body_id){ gone[k] });
-        status = leave(world, row, &world->inlets.outlets.items[find_outlet(world, row)]);
-    }
-    cairn_memory_free(gone);
-    return status;
+    for (int64_t k = 0; k < count && status == CAIRN_OK; k++)
+        status = leave(world, &all[k]);
+    cairn_memory_free(all);
+    return cairn_exchange_agree(world, status);
 }

@@ -9,6 +9,7 @@
 #include "cairn/generate.h"
 #include "cairn/world.h"
 #include "collide/images.h"
+#include "world/store.h"
 
 /* ---- materials ------------------------------------------------------------------------------- */
 
@@ -121,12 +122,45 @@ typedef struct cairn_loaded {
     cairn_load load;
 } cairn_loaded;
 
+/* A push of one body in the next step. */
+typedef struct cairn_pushed {
+    uint64_t uid;
+    cairn_vec3 force, torque; /* N, N m: world frame */
+} cairn_pushed;
+
+/* Bodies that the caller changed, in the order in which they were changed first. */
+typedef struct cairn_change_list {
+    cairn_change *items;
+    size_t count, capacity;
+} cairn_change_list;
+
+/* What the caller applied to bodies since the last step that succeeded. */
+typedef struct cairn_applied {
+    cairn_pushed *pushes;
+    size_t push_count, push_capacity;
+    cairn_change_list changes;
+    cairn_directory where;   /* of each changed body: its place in `changes`      */
+    cairn_change_list shown; /* those before the last step, for cairn_step_inputs */
+    double energy;           /* J: that the changes gave to bodies                */
+} cairn_applied;
+
 typedef struct cairn_loaded_list {
     cairn_loaded *items;
     size_t count, capacity;
     cairn_force_fn *force; /* loads that depend on the state; NULL: none */
     void *context;         /* of `force`; belongs to the caller          */
+    cairn_applied applied;
 } cairn_loaded_list;
+
+/* Whether forces besides gravity act on bodies. */
+static inline bool cairn_loads_act(const cairn_loaded_list *loaded)
+{
+    return loaded->count > 0 || loaded->force || loaded->applied.push_count > 0;
+}
+
+/* vary.c: after a step that succeeded, report what was applied before it and forget the pushes. */
+void cairn_applied_report(cairn_applied *applied, cairn_step_report *report);
+void cairn_applied_release(cairn_applied *applied);
 
 /* The pose of a driven body at a time, s. */
 void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_vec3 *x,
@@ -263,6 +297,9 @@ typedef struct cairn_inlet_list {
 cairn_status cairn_outlets_drain(cairn_world *world);
 /* Add a body to the end of the queue of an inlet at a time, s; its geometry is retained. */
 cairn_status cairn_inlet_queue(cairn_inlet *inlet, const cairn_returning *body, double time);
+
+/* From a time on, s, the rate of the inlet is a function of time. */
+void cairn_inlet_vary(cairn_inlet *inlet, double time);
 
 /* Number of bodies that the inlets owe at a time, s: an upper bound on what they will add. */
 size_t cairn_inlets_due(const cairn_world *world, double time);

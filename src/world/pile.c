@@ -37,7 +37,8 @@ static bool laws_fit(const cairn_world *world)
     bool plain = !m->friction_varies && !m->bouncing && !laws->anisotropic && !laws->adhesive &&
                  !laws->rolling && !laws->spinning && !laws->moving;
     return plain && world->dimension == 3 && world->joints.count == 0 && world->driven.count == 0 &&
-           world->loaded.count == 0 && !world->bodies.grouped && !world->exchange.link &&
+           world->driven.cells.count == 0 && !cairn_lattice_of(world) &&
+           !cairn_loads_act(&world->loaded) && !world->bodies.grouped && !world->exchange.link &&
            world->bodies.next_uid <= UINT32_MAX;
 }
 

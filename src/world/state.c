@@ -541,6 +541,28 @@ static cairn_status read_load(cairn_reader *r, cairn_world *world)
     return cairn_load_add(world, world->bodies.uid[body], &load);
 }
 
+/* Pushes of the next step. What was changed is part of the states of bodies. */
+static void write_pushes(cairn_writer *w, const cairn_world *world)
+{
+    const cairn_applied *applied = &world->loaded.applied;
+    cairn_write_whole(w, (int64_t)applied->push_count);
+    for (size_t i = 0; i < applied->push_count; i++) {
+        cairn_write_whole(w, (int64_t)applied->pushes[i].uid);
+        cairn_write_vector(w, applied->pushes[i].force);
+        cairn_write_vector(w, applied->pushes[i].torque);
+    }
+}
+
+/* A body that is gone is not pushed. */
+static cairn_status read_push(cairn_reader *r, cairn_world *world)
+{
+    cairn_body_id body = { (uint64_t)cairn_read_whole(r) };
+    cairn_vec3 force = cairn_read_vector(r), torque = cairn_read_vector(r);
+    TRY(settle(r));
+    cairn_status status = cairn_body_push(world, body, force, torque);
+    return status == CAIRN_NOT_FOUND ? CAIRN_OK : status;
+}
+
 /* ---- inlets --------------------------------------------------------------------------------- */
 
 /* The first entry of the shape table that shares this geometry; -1 if there is none. */
@@ -660,6 +682,7 @@ static cairn_status make_inlet(cairn_reader *r, cairn_world *world, const cairn_
     made->released = released;
     made->waiting = waiting;
     made->flow = flow;
+    made->varies = flow > 0; /* of a constant rate it is 0 */
     return read_queue(r, world, made);
 }
 
@@ -807,6 +830,7 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
     write_bodies(&w, world);
     write_driven(&w, world);
     write_loads(&w, world);
+    write_pushes(&w, world);
     write_inlets(&w, world);
     write_outlets(&w, world);
     write_joints(&w, world);
@@ -828,6 +852,7 @@ static cairn_status read_world(cairn_reader *r, cairn_world *world)
     TRY(read_bodies(r, world));
     TRY(read_each(r, world, read_driver));
     TRY(read_each(r, world, read_load));
+    TRY(read_each(r, world, read_push));
     TRY(read_each(r, world, read_inlet));
     TRY(read_outlets(r, world));
     TRY(read_joints(r, world));

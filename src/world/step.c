@@ -223,6 +223,7 @@ static void commit(const cairn_step *step, values *a)
     pour(step->world, step->report);
     report_left(&step->world->inlets.outlets, step->report);
     report_put_back(&step->world->periodic, step->report);
+    cairn_applied_report(&step->world->loaded.applied, step->report);
     step->report->timing.finish += lap(&clock);
 }
 
@@ -243,6 +244,7 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
     const cairn_free_motion *motion = &a->motion;
     const cairn_answer *answer = &a->answer;
     const cairn_impacts *impacts = &answer->impacts;
+    const cairn_applied *applied = &world->loaded.applied;
     world->problem = answer->shown_r ? answer->shown : answer->problem;
     world->problem_r = answer->shown_r ? answer->shown_r : answer->r;
     world->exchange.gathered = step->pile != NULL; /* inputs without a problem */
@@ -266,7 +268,9 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
                                          .impact_round = impacts->round,
                                          .impact_contact = impacts->contact,
                                          .impact_time = impacts->time,
-                                         .impact_impulse = impacts->impulse };
+                                         .impact_impulse = impacts->impulse,
+                                         .changes = (int)applied->shown.count,
+                                         .change = applied->shown.items };
 }
 
 /* If no stage has written an error message, use the text of the status. */

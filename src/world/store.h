@@ -144,6 +144,9 @@ cairn_status cairn_bodies_replace(cairn_body_store *bodies, const unsigned char 
 /* Checks a definition as cairn_body_create does. */
 cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
                               cairn_error *error);
+/* Checks a state for the body in a row as cairn_body_create checks that of a definition. */
+cairn_status cairn_body_state_check(const cairn_world *world, int row,
+                                    const cairn_body_state *state, cairn_error *error);
 /* Sets the columns that follow from shape and pose: extent, arm, ball. */
 void cairn_body_measure(cairn_body_store *bodies, int body);
 /* The collider of a body in its present pose, or in another one. */

@@ -1,5 +1,6 @@
-/* vary.c - numbers of the world that are functions of time: gravity, friction, targets of motors,
- * rates of inlets; and the periodic cell, which such numbers may deform.
+/* vary.c - what changes in a world besides its motion: numbers that are functions of time (gravity,
+ * friction, targets of motors, rates of inlets), the periodic cell, which such numbers may deform,
+ * and what the caller applies between steps.
  *
  * The step from t to t + h sets them once, when it begins, so that all stages see the same values:
  * the mean over the step, (1/h) int f dt, or for a position motor f(t + h). They are set back if
@@ -145,7 +146,7 @@ cairn_status cairn_world_vary(cairn_world *world, cairn_varied what, int index,
         list->items[list->count++] = entry;
     }
     if (what == CAIRN_VARIED_RATE)
-        world->inlets.items[index].varies = true;
+        cairn_inlet_vary(&world->inlets.items[index], world->time);
     return CAIRN_OK;
 }
 
@@ -630,4 +631,192 @@ cairn_status cairn_lattice_read(cairn_reader *r, cairn_world *world)
         finite = finite && cairn_is_finite(b[i]);
     r->failed = r->failed || !finite || !isfinite(p->work);
     return r->failed ? CAIRN_BAD_INPUT : CAIRN_OK;
+}
+
+/* ==== what the caller applies ================================================================= */
+
+/* Bodies are changed at once; the next step reports the energy that this gave them, and the states
+ * with which it began. A push waits in a list for the next step. */
+
+void cairn_applied_release(cairn_applied *applied)
+{
+    cairn_memory_free(applied->pushes);
+    cairn_memory_free(applied->changes.items);
+    cairn_memory_free(applied->shown.items);
+    cairn_directory_release(&applied->where);
+    *applied = (cairn_applied){ 0 };
+}
+
+static void empty_changes(cairn_applied *applied)
+{
+    for (size_t k = 0; k < applied->changes.count; k++)
+        cairn_directory_remove(&applied->where, applied->changes.items[k].uid);
+    applied->changes.count = 0;
+    applied->energy = 0;
+}
+
+void cairn_world_forget_changes(cairn_world *world)
+{
+    empty_changes(&world->loaded.applied);
+}
+
+void cairn_applied_report(cairn_applied *applied, cairn_step_report *report)
+{
+    cairn_change_list held = applied->shown;
+    report->changed = (int)applied->changes.count;
+    report->energy.applied = applied->energy;
+    empty_changes(applied);
+    applied->shown = applied->changes;
+    applied->shown.count = (size_t)report->changed;
+    applied->changes = held;
+    applied->changes.count = applied->push_count = 0;
+}
+
+/* The row of a body that may be changed. */
+static cairn_status find_body(cairn_world *world, cairn_body_id body, int *row)
+{
+    world->error = (cairn_error){ 0 };
+    *row = cairn_body_row(world, body);
+    if (world->exchange.link)
+        return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "body",
+                          "a body of a world that several processes compute cannot be changed");
+    if (*row < 0)
+        return cairn_fail(&world->error, CAIRN_NOT_FOUND, "body", "there is no body %llu",
+                          (unsigned long long)body.uid);
+    return CAIRN_OK;
+}
+
+static cairn_status find_dynamic(cairn_world *world, cairn_body_id body, int *row)
+{
+    TRY(find_body(world, body, row));
+    if (*row >= world->bodies.held)
+        return CAIRN_OK;
+    return cairn_fail(&world->error, CAIRN_BAD_INPUT, "body",
+                      "body %llu is not dynamic: forces and impulses do not act on it",
+                      (unsigned long long)body.uid);
+}
+
+/* J: of a dynamic body, in the gravity of the last step. */
+static double energy_of(const cairn_world *world, int row)
+{
+    const cairn_body_store *b = &world->bodies;
+    if (row < b->held)
+        return 0;
+    return cairn_body_kinetic(world, row, b->v[row], b->omega[row]) -
+           b->mass[row] * cairn_dot(world->gravity, b->x[row]);
+}
+
+static cairn_body_state state_of(const cairn_world *world, int row)
+{
+    const cairn_body_store *b = &world->bodies;
+    return (cairn_body_state){ b->x[row], b->q[row], b->angle[row], b->v[row], b->omega[row] };
+}
+
+/* Write a state and a material that were checked, and note the change. */
+static cairn_status change(cairn_world *world, int row, const cairn_body_state *state, int material)
+{
+    cairn_body_store *b = &world->bodies;
+    cairn_applied *applied = &world->loaded.applied;
+    cairn_change_list *list = &applied->changes;
+    bool flat = world->dimension == 2;
+    TRY(cairn_memory_reserve((void **)&list->items, &list->capacity, list->count + 1,
+                             sizeof *list->items));
+    TRY(cairn_directory_reserve(&applied->where, list->capacity));
+    double before = energy_of(world, row);
+    b->x[row] = state->x;
+    b->angle[row] = flat ? state->angle : 0;
+    b->q[row] = flat ? cairn_quat_in_plane(state->angle) : state->q;
+    b->v[row] = state->v;
+    b->omega[row] = state->omega;
+    b->material[row] = material;
+    b->asleep[row] = 0;
+    b->calm[row] = 0;
+    applied->energy += energy_of(world, row) - before;
+    int known = cairn_directory_find(&applied->where, b->uid[row]);
+    if (known < 0) {
+        known = (int)list->count++;
+        cairn_directory_set(&applied->where, b->uid[row], known);
+    }
+    list->items[known] = (cairn_change){ b->uid[row], state_of(world, row), material };
+    return CAIRN_OK;
+}
+
+cairn_status cairn_body_get(const cairn_world *world, cairn_body_id body, cairn_body_state *out)
+{
+    int row = cairn_body_row(world, body);
+    if (row < 0)
+        return CAIRN_NOT_FOUND;
+    *out = state_of(world, row);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_body_put(cairn_world *world, cairn_body_id body, const cairn_body_state *state)
+{
+    int row;
+    TRY(find_body(world, body, &row));
+    TRY(cairn_body_state_check(world, row, state, &world->error));
+    return change(world, row, state, world->bodies.material[row]);
+}
+
+cairn_status cairn_body_set_material(cairn_world *world, cairn_body_id body, int material)
+{
+    int row;
+    TRY(find_body(world, body, &row));
+    if (material < 0 || (size_t)material >= world->materials.count)
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT, "material", "there is no material %d",
+                          material);
+    cairn_body_state state = state_of(world, row);
+    return change(world, row, &state, material);
+}
+
+/* A force or an impulse and what belongs to it: finite, and in 2D without the components that do
+ * not exist there. */
+static cairn_status check_vectors(cairn_world *world, const char *key, cairn_vec3 linear,
+                                  cairn_vec3 other)
+{
+    if (!cairn_is_finite(linear) || !cairn_is_finite(other))
+        return cairn_fail(&world->error, CAIRN_NOT_FINITE, key,
+                          "found a number that is not finite");
+    if (world->dimension == 2 && linear.z != 0)
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT, key, "in 2D z must be 0");
+    return CAIRN_OK;
+}
+
+cairn_status cairn_body_push(cairn_world *world, cairn_body_id body, cairn_vec3 force,
+                             cairn_vec3 torque)
+{
+    cairn_applied *applied = &world->loaded.applied;
+    int row;
+    TRY(find_dynamic(world, body, &row));
+    TRY(check_vectors(world, "force", force, torque));
+    if (world->dimension == 2 && (torque.x != 0 || torque.y != 0))
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT, "torque",
+                          "in 2D only the z component may be given");
+    TRY(cairn_memory_reserve((void **)&applied->pushes, &applied->push_capacity,
+                             applied->push_count + 1, sizeof *applied->pushes));
+    applied->pushes[applied->push_count++] = (cairn_pushed){ body.uid, force, torque };
+    return CAIRN_OK;
+}
+
+/* v += J/m, omega += I^-1 R^T ((p - x) x J) in the body frame. A point has no moments of inertia
+ * and keeps its omega. */
+cairn_status cairn_body_strike(cairn_world *world, cairn_body_id body, cairn_vec3 impulse,
+                               cairn_vec3 point)
+{
+    const cairn_body_store *b = &world->bodies;
+    int row;
+    TRY(find_dynamic(world, body, &row));
+    TRY(check_vectors(world, "impulse", impulse, point));
+    if (world->dimension == 2 && point.z != 0)
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT, "point", "in 2D z must be 0");
+    cairn_body_state state = state_of(world, row);
+    cairn_vec3 turn = cairn_cross(cairn_sub(point, state.x), impulse), J = b->inertia[row];
+    if (world->dimension == 3)
+        turn = cairn_rotate_back(state.q, turn);
+    state.v = cairn_add_scaled(state.v, 1 / b->mass[row], impulse);
+    state.omega.x += J.x > 0 ? turn.x / J.x : 0;
+    state.omega.y += J.y > 0 ? turn.y / J.y : 0;
+    state.omega.z += J.z > 0 ? turn.z / J.z : 0;
+    TRY(cairn_body_state_check(world, row, &state, &world->error));
+    return change(world, row, &state, b->material[row]);
 }

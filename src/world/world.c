@@ -46,6 +46,7 @@ void cairn_world_destroy(cairn_world *world)
         return;
     cairn_drivers_remove(world, CAIRN_NO_BODY);
     cairn_varied_release(world);
+    cairn_applied_release(&world->loaded.applied);
     cairn_inlets_release(world);
     cairn_bodies_release(&world->bodies);
     cairn_contacts_release(&world->contacts);
@@ -110,6 +111,7 @@ cairn_status cairn_world_restart(cairn_world *world, double time)
     world->contacts.step = world->last.step = 0;
     world->problem_r = NULL;
     cairn_kept_pairs_forget(&world->kept_pairs);
+    cairn_world_forget_changes(world);
     return CAIRN_OK;
 }
 

@@ -790,3 +790,82 @@ GROUP(test_cairn_check_periodic)
     RUN(CASE(periodic_runs_are_certified_with_every_scheme),
         CASE(cells_and_images_cannot_be_changed));
 }
+
+/* ==== test_cairn_check_applied: what a program did between steps is followed ================= */
+
+/* Pushes, strikes, a new pose and another material, in 2D and 3D, with balls that touch. */
+static void run_applied(const folder *f, int dimension)
+{
+    cairn_scene scene = scene_create(dimension);
+    cairn_material_def slippery = { .friction = 0.05 };
+    cairn_running *run;
+    cairn_body_state state;
+    cairn_body_id id = { 1 }, other = { 2 };
+    bool flat = dimension == 2;
+    cairn_vec3 up = { 0, flat, !flat }, side = { 1, 0, 0 }, about = { 0, 0, 0.01 };
+    scene.run.certificate = "full";
+    scene.step.sleep = true;
+    CHECK_OK(cairn_material_create(scene.world, &slippery, NULL));
+    CHECK_OK(cairn_run_begin(&scene, f->path, &run, NULL));
+    for (int k = 0; cairn_run_goes_on(run); k++) {
+        CHECK_OK(cairn_body_push(scene.world, id, side, about));
+        if (k == 0 || k == 5)
+            CHECK_OK(cairn_body_strike(scene.world, id, side, up));
+        if (k == 7)
+            CHECK_OK(cairn_body_set_material(scene.world, id, 1));
+        CHECK_OK(cairn_body_get(scene.world, other, &state));
+        state.x.x += 0.01;
+        state.v = side;
+        if (k == 9 || k == 10)
+            CHECK_OK(cairn_body_put(scene.world, other, &state));
+        if (k == 10)
+            CHECK_OK(cairn_body_strike(scene.world, other, up, side));
+        CHECK_OK(cairn_run_step(run, NULL, NULL));
+    }
+    CHECK_OK(cairn_run_end(&run, NULL, NULL));
+    scene_destroy(&scene);
+}
+
+TEST(a_run_that_its_program_changed_is_certified)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        folder f = folder_create();
+        run_applied(&f, dimension);
+        if (full_verdict(&f) != CERTIFIED)
+            fail_msg("%dD: %s", dimension, file_text(&f, "said.txt"));
+        folder_remove(f.path);
+    }
+}
+
+/* Each number of a change, and the energy that it gave, is checked by what followed from it. */
+TEST(changes_that_are_not_true_are_noticed)
+{
+    static const struct {
+        const char *name;
+        hsize_t place;
+        double value;
+    } lies[] = { { "certificate/changes/x", 3 * 4, 1.5 },
+                 { "certificate/changes/v", 0, 1e-6 },
+                 { "certificate/changes/omega", 1, 1e-4 },
+                 { "certificate/changes/material", 2, 0 },
+                 { "certificate/changes/body", 0, 3 },
+                 { "certificate/change_offset", 1, 0 },
+                 { "certificate/loads/force", 0, 1.001 },
+                 { "steps/changed", 0, 0 },
+                 { "steps/applied_energy", 0, 0 } };
+    for (size_t k = 0; k < sizeof lies / sizeof lies[0]; k++) {
+        folder f = folder_create();
+        run_applied(&f, 3);
+        swap_number(&f, lies[k].name, lies[k].place, &lies[k].value);
+        int code = verdict(&f);
+        if (code != NOT_CERTIFIED && code != CANNOT_CHECK)
+            fail_msg("%s: %s", lies[k].name, file_text(&f, "said.txt"));
+        folder_remove(f.path);
+    }
+}
+
+GROUP(test_cairn_check_applied)
+{
+    RUN(CASE(a_run_that_its_program_changed_is_certified),
+        CASE(changes_that_are_not_true_are_noticed));
+}

@@ -536,6 +536,30 @@ TEST(files_of_lammps_are_read)
     "\""
 #define VTK_TAIL "</Points>\n</Piece>\n"
 
+/* 17 arrays of 16 numbers are 272 columns. */
+TEST(more_columns_than_a_table_has_are_refused_by_their_number)
+{
+    folder f = folder_create();
+    char text[1 << 13] = VTK_HEAD("PolyData", "");
+    const cairn_table_options options = { .frame = -1 };
+    cairn_table *table;
+    cairn_error error = { 0 };
+    for (int k = 0; k < 17; k++) {
+        size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length,
+                 "<DataArray type=\"Float64\" Name=\"a%d\" NumberOfComponents=\"16\" "
+                 "format=\"ascii\">0 0</DataArray>\n",
+                 k);
+    }
+    strcat(text, VTK_POINTS("ascii") ">1 2 3\n4 5 6.5</DataArray>" VTK_TAIL
+                                     "</PolyData></VTKFile>\n");
+    file_write(&f, "a.vtp", text);
+    CHECK_INT(cairn_table_read(path_in(&f, "a.vtp").text, &options, &table, &error),
+              CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(error.message, "more columns than 256");
+    folder_remove(f.path);
+}
+
 /* The texts in base64 are made by Python's struct, zlib and base64. */
 TEST(files_of_vtk_are_read_in_every_encoding)
 {
@@ -688,6 +712,7 @@ TEST(damaged_tables_do_no_harm)
 GROUP(test_table_read)
 {
     RUN(CASE(texts_are_read_with_and_without_names), CASE(files_of_lammps_are_read),
-        CASE(files_of_vtk_are_read_in_every_encoding), CASE(every_format_reads_what_it_writes),
+        CASE(files_of_vtk_are_read_in_every_encoding),
+        CASE(more_columns_than_a_table_has_are_refused_by_their_number), CASE(every_format_reads_what_it_writes),
         CASE(wrong_tables_are_refused_with_their_line), CASE(damaged_tables_do_no_harm));
 }

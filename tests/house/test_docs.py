@@ -226,6 +226,20 @@ class Examples(unittest.TestCase):
             self.assertIn("\n".join("    " + line for line in done.stdout.splitlines()[4:6]),
                           page.read())
 
+    def test_balance_keeps_the_pole_upright_and_is_certified(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = os.path.join(folder, "run")
+            program = os.path.join(BUILD, "examples", "balance")
+            done = subprocess.run([program, out], capture_output=True, text=True, timeout=100, check=True)
+            self.assertEqual(done.stderr, "")
+            with open(os.path.join(ROOT, "docs", "c-api.md"), encoding="utf-8") as page:
+                self.assertIn("    " + done.stdout.strip(), page.read())
+            check = os.path.join(BUILD, "tools", "cairn-check")
+            subprocess.run([check, out], capture_output=True, timeout=100, check=True)
+            refused = subprocess.run([program], capture_output=True, text=True, timeout=100, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn("usage", refused.stderr)
+
     def test_rocking_block_loses_as_the_page_shows(self):
         program = os.path.join(BUILD, "examples", "rocking_block")
         done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=True)

@@ -76,9 +76,29 @@ generators:
 run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: 1, frame_interval: 4e-3,
       paraview: false, picture: false, state: false}
 """
+HOPPER = """\
+cairn: 1
+title: bodies leave a hopper when its gate opens, and come back
+materials: {stone: {friction: 0.4}}
+bodies:
+  - {name: hopper, motion: fixed, shape: {inside_cone: {half_angle: 1.2}}}
+  - {name: gate, motion: fixed, shape: {half_space: {}}, position: [0, 0, 0.15]}
+generators:
+  - grid: {count: [3, 3, 4], spacing: [0.11, 0.11, 0.11], origin: [-0.11, -0.11, 0.22], radius: 0.05,
+           jitter: 0.002, seed: 3}
+  - pour: {name: top, count: 6, rate: 100, centre: [0, 0, 0.8], size: [0.3, 0.3, 0.1], radius: 0.04}
+outlets:
+  - height: {name: below, below: 0.1, to: top}
+events:
+  - {when: {force_above: {body: gate, force: 5}}, do: {save_state: loaded}}
+  - {when: {settled: {speed: 3, for: 0.05}}, do: {open: gate}}
+  - {when: {flow_stops: {outlet: below, for: 0.15}}, do: stop_run}
+run: {time_step: 5e-3, duration: 0.6, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,
+      frame_interval: 0.05, certificate: full, checkpoint_every: 0.1, statistics: [flow]}
+"""
 # scene, then ranks and threads of each run
-SAME = {"bed": (BED, ((2, 1), (4, 1))), "balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))), "mixture": (MIXTURE, ((2, 1), (3, 1))),
-        "disks": (DISKS, ((4, 1),))}
+SAME = {"bed": (BED, ((2, 1), (4, 1))), "balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))),
+        "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "hopper": (HOPPER, ((2, 1), (3, 1)))}
 
 
 def fail(text):

@@ -229,7 +229,7 @@ TEST(detail_holds_biases_loads_and_poses_of_driven_bodies)
     s.step.scheme = "moreau-jean";
     CHECK_OK(cairn_world_step(s.world, &s.step, &report));
     CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
-    CHECK_OK(cairn_run_frame_detail(s.world, &arena, &frame));
+    CHECK_OK(cairn_run_frame_detail(s.world, &roll, &arena, &frame));
     CHECK_INT(frame.loads, 1);
     CHECK_INT(frame.load_body[0], 4);
     CHECK_NEAR(frame.force[0].y, 7, 0);

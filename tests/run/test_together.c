@@ -1,5 +1,6 @@
 /* test_together.c - runs by several members, which are threads here: the files are those of one
- * process, whoever begins a run and whoever goes on with it. tests/mpi does the same with MPI. */
+ * process, whoever begins a run and whoever goes on with it. tests/mpi does the same with MPI.
+ * And runs that their caller steps. */
 #include "cairn/run.h"
 #include "tests/problems/members.h"
 #include "tests/problems/run_scene.h"
@@ -76,6 +77,32 @@ static const char *const scene_spread =
     "  - pour: {count: 30, rate: 3000, centre: [0, 0, 3], size: [1.6, 1.6, 0.4], radius: 0.04}\n"
     "run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: 1,\n"
     "      frame_interval: 4e-3, paraview: false, picture: false, state: false}\n";
+
+/* A heap over a gate: bodies come in, the gate opens when they have settled, they leave below and
+ * come back above; one event of each kind, and each action. */
+static const char *const scene_events =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}}\n"
+    "bodies:\n"
+    "  - {name: hopper, motion: fixed, shape: {inside_cone: {half_angle: 1.2}}}\n"
+    "  - {name: gate, motion: fixed, shape: {half_space: {}}, position: [0, 0, 0.15]}\n"
+    "  - {name: bar, motion: driven, shape: {capsule: {radius: 0.02, length: 0.3}},\n"
+    "     position: [0, 0.3, 0.8], drivers: [{velocity: {velocity: [0, 0.1, 0], start: .inf}}]}\n"
+    "generators:\n"
+    "  - grid: {count: [3, 3, 4], spacing: [0.11, 0.11, 0.11], origin: [-0.11, -0.11, 0.22],\n"
+    "           radius: 0.05, jitter: 0.002, seed: 3}\n"
+    "  - pour: {name: top, count: 6, rate: 100, centre: [0, 0, 0.8], size: [0.3, 0.3, 0.1],\n"
+    "           radius: 0.04}\n"
+    "outlets:\n"
+    "  - height: {name: below, below: 0.1, to: top}\n"
+    "events:\n"
+    "  - {when: {time: {at: 0.03}}, do: {start_driver: bar}}\n"
+    "  - {when: {time: {at: 0.06}}, do: {stop_driver: bar}}\n"
+    "  - {when: {force_above: {body: gate, force: 5}}, do: {save_state: loaded}}\n"
+    "  - {when: {settled: {speed: 3, for: 0.05}}, do: {open: gate}}\n"
+    "  - {when: {mass_below: {mass: 20.5}}, do: {save_state: light}}\n"
+    "run: {time_step: 5e-3, duration: 0.4, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
+    "      frame_interval: 0.05, certificate: full, checkpoint_every: 0.1, statistics: [flow]}\n";
 
 /* What one member does, and how it ended. The first one runs; `resumes`: from a checkpoint. */
 typedef struct job {
@@ -185,6 +212,33 @@ TEST(what_varies_and_what_comes_in_is_written_as_by_one_process)
     CHECK(check_same_h5(&alone, &f) > 60);
     CHECK_INT(check_same_files(&alone, &f, "statistics"), 1);
     folder_remove(f.path);
+    folder_remove(alone.path);
+}
+
+/* Outlets and events, also of a run that goes on with other members. */
+TEST(events_happen_as_in_one_process)
+{
+    folder alone = folder_create();
+    run_members(1, (job){ .folder = alone.path, .scene = scene_events });
+    check_ok(1);
+    CHECK(jobs[0].summary.energy.left_mass > 0);
+    CHECK(file_exists(&alone, "light.state") && file_exists(&alone, "loaded.state"));
+    for (int members = 2; members <= 4; members++) {
+        folder f = folder_create();
+        if (members == 4) {
+            run_members(3, (job){ .folder = f.path, .scene = scene_events, .steps = 33 });
+            check_ok(3);
+            run_members(2, (job){ .folder = f.path, .resumes = true });
+            check_ok(2);
+        } else {
+            run_members(members, (job){ .folder = f.path, .scene = scene_events });
+            check_ok(members);
+        }
+        CHECK(check_same_h5(&alone, &f) > 80);
+        CHECK_INT(check_same_files(&alone, &f, "statistics"), 1);
+        CHECK(file_exists(&f, "light.state") && file_exists(&f, "loaded.state"));
+        folder_remove(f.path);
+    }
     folder_remove(alone.path);
 }
 
@@ -354,6 +408,7 @@ GROUP(test_together)
 {
     RUN(CASE(a_run_by_several_members_has_the_files_of_one_process),
         CASE(what_varies_and_what_comes_in_is_written_as_by_one_process),
+        CASE(events_happen_as_in_one_process),
         CASE(a_run_goes_on_with_another_number_of_members),
         CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
         CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
@@ -362,4 +417,275 @@ GROUP(test_together)
         CASE(a_scene_whose_shares_overlap_is_refused_as_by_one_process),
         CASE(the_default_number_of_parts_does_not_depend_on_members),
         CASE(what_the_first_member_cannot_begin_ends_all));
+}
+
+/* ==== test_own_loop: runs that their caller steps ============================================ */
+
+/* A ball on a floor, pushed by nothing or by the caller; a frame every 0.02 s. */
+static const char *const scene_loop =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}, ice: {friction: 0.05}}\n"
+    "bodies:\n"
+    "  - {name: floor, motion: fixed, shape: {half_space: {}}, material: stone}\n"
+    "  - {name: one, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0, 0, 0.1], material: stone}\n"
+    "  - {name: two, shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 2, position: [0.5, 0, 0.1],\n"
+    "     velocity: [1, 0, 0], material: stone}\n"
+    "run: {time_step: 0.005, duration: 0.2, threads: 1, frame_interval: 0.02, certificate: full,\n"
+    "      checkpoint_every: 0.05, statistics: [centre, energy]}\n";
+
+enum { ONE = 1, TWO = 2, STEPS = 40 };
+
+/* A law of control: the box is held at x = 1 by a force that depends on its state alone. */
+static void hold(cairn_world *world)
+{
+    cairn_body_id box = { TWO };
+    cairn_body_state state;
+    CHECK_OK(cairn_body_get(world, box, &state));
+    cairn_vec3 force = { 50 * (1 - state.x.x) - 10 * state.v.x, 0, 0 };
+    CHECK_OK(cairn_body_push(world, box, force, (cairn_vec3){ 0, 0, 0 }));
+}
+
+/* Steps until so many are done. */
+static void take(cairn_running *run, cairn_scene *scene, int steps, bool holds)
+{
+    for (int k = 0; k < steps; k++) {
+        cairn_error error;
+        CHECK(cairn_run_goes_on(run));
+        if (holds)
+            hold(scene->world);
+        if (cairn_run_step(run, NULL, &error) != CAIRN_OK)
+            fail_msg("%s", error.message);
+    }
+}
+
+static cairn_running *start(cairn_scene *scene, const char *name)
+{
+    cairn_running *run;
+    cairn_error error = { 0 };
+    if (cairn_run_begin(scene, name, &run, &error) != CAIRN_OK)
+        fail_msg("%s", error.message);
+    return run;
+}
+
+TEST(a_loop_without_changes_writes_the_folder_of_a_run)
+{
+    folder f = folder_create(), g = folder_create();
+    cairn_scene *scene = scene_text_good(scene_loop, NULL);
+    cairn_run_summary plain, own;
+    CHECK_OK(cairn_run(scene, f.path, NULL, NULL, &plain, NULL));
+    cairn_scene_destroy(scene);
+    scene = scene_text_good(scene_loop, NULL);
+    cairn_running *run = start(scene, g.path);
+    take(run, scene, STEPS, false);
+    CHECK(!cairn_run_goes_on(run));
+    CHECK_OK(cairn_run_end(&run, &own, NULL));
+    CHECK(run == NULL);
+    CHECK_INT(own.hash, plain.hash);
+    CHECK_INT(own.steps, STEPS);
+    CHECK_INT(own.changed, 0);
+    CHECK(!own.interrupted);
+    CHECK(check_same_h5(&f, &g) > 80);
+    CHECK(check_same_files(&f, &g, "paraview") > 5);
+    CHECK(file_exists(&g, "summary.json") && !file_exists(&g, "checkpoint"));
+    cairn_scene_destroy(scene);
+    folder_remove(f.path);
+    folder_remove(g.path);
+}
+
+/* The same bits, whether the loop runs through, or is ended after 17 steps and goes on; and where a
+ * run is killed, from its last checkpoint, here at step 30. */
+TEST(a_loop_goes_on_from_its_checkpoint)
+{
+    folder f = folder_create(), g = folder_create();
+    cairn_run_summary whole, rest;
+    cairn_scene *scene = scene_text_good(scene_loop, NULL);
+    cairn_running *run = start(scene, f.path);
+    take(run, scene, STEPS, true);
+    CHECK_OK(cairn_run_end(&run, &whole, NULL));
+    cairn_scene_destroy(scene);
+    scene = scene_text_good(scene_loop, NULL);
+    run = start(scene, g.path);
+    take(run, scene, 17, true);
+    CHECK_OK(cairn_run_end(&run, &rest, NULL));
+    CHECK(rest.interrupted && file_exists(&g, "checkpoint"));
+    cairn_scene_destroy(scene);
+    CHECK_OK(cairn_run_continue(g.path, &scene, &run, NULL));
+    take(run, scene, STEPS - 17, true);
+    CHECK_OK(cairn_run_end(&run, &rest, NULL));
+    CHECK_INT(rest.hash, whole.hash);
+    CHECK(check_same_h5(&f, &g) > 80);
+    cairn_scene_destroy(scene);
+    cairn_error error;
+    CHECK_INT(cairn_run_continue(g.path, &scene, &run, &error), CAIRN_NOT_FOUND);
+    CHECK_CONTAINS(error.message, "finished");
+    CHECK(run == NULL);
+    cairn_scene_destroy(scene);
+    folder_remove(f.path);
+    folder_remove(g.path);
+}
+
+/* What is applied is in the file: the impulse as energy and as the state with which the step began,
+ * and the series can be read back. */
+TEST(what_was_applied_is_written)
+{
+    folder f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_loop, NULL);
+    cairn_running *run = start(scene, f.path);
+    cairn_step_report report;
+    cairn_run_summary summary;
+    take(run, scene, 3, false);
+    CHECK_OK(cairn_body_strike(scene->world, (cairn_body_id){ ONE }, (cairn_vec3){ 0, 0, 2 },
+                               (cairn_vec3){ 0, 0, 0.1 }));
+    CHECK_OK(cairn_body_set_material(scene->world, (cairn_body_id){ TWO }, 1));
+    CHECK_OK(cairn_run_step(run, &report, NULL));
+    CHECK_INT(report.changed, 2);
+    take(run, scene, 2, false);
+    CHECK_OK(cairn_run_end(&run, &summary, NULL));
+    CHECK_INT(summary.changed, 2);
+    CHECK_NEAR(summary.energy.applied, 0.5 * 2 * 2, 1e-12);
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"applied_energy\": ");
+    cairn_recording *recording;
+    const void *data;
+    size_t bytes;
+    CHECK_OK(cairn_recording_open(f.path, &recording, NULL));
+    const cairn_recording_rows rows[] = {
+        { "steps/applied_energy", CAIRN_NUMBER_DOUBLE, 0, 6 },
+        { "certificate/changes/v", CAIRN_NUMBER_DOUBLE, 0, 2 },
+        { "certificate/changes/material", CAIRN_NUMBER_DOUBLE, 0, 2 },
+    };
+    CHECK_OK(cairn_recording_read(recording, rows, 3, &data, &bytes, NULL));
+    const double *numbers = data;
+    CHECK_NEAR(numbers[3], 2, 1e-12);
+    CHECK_NEAR(numbers[2] + numbers[4], 0, 0);
+    CHECK_NEAR(numbers[6 + 2], 2, 1e-12);
+    CHECK_NEAR(numbers[12 + 1], 1, 0);
+    cairn_recording_close(recording);
+    cairn_scene_destroy(scene);
+    folder_remove(f.path);
+}
+
+/* Refused with a message; the run goes on, and ends like one without these calls. */
+TEST(calls_in_the_wrong_order_are_refused)
+{
+    folder f = folder_create(), g = folder_create();
+    cairn_scene *scene = scene_text_good(scene_loop, NULL), *other = NULL;
+    cairn_running *run = NULL, *second;
+    cairn_run_summary plain, own;
+    cairn_error error;
+    CHECK_OK(cairn_run(scene, g.path, NULL, NULL, &plain, NULL));
+    cairn_scene_destroy(scene);
+    scene = scene_text_good(scene_loop, NULL);
+    CHECK_INT(cairn_run_step(NULL, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "no run is under way");
+    CHECK_INT(cairn_run_end(&run, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "no run is under way");
+    CHECK_INT(cairn_run_continue(f.path, &other, &run, &error), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_run_begin(NULL, f.path, &run, &error), CAIRN_BAD_INPUT);
+    CHECK(run == NULL && !cairn_run_goes_on(NULL));
+    run = start(scene, f.path);
+    other = scene_text_good(scene_loop, NULL);
+    CHECK_INT(cairn_run_begin(other, f.path, &second, &error), CAIRN_IO_FAILED);
+    CHECK_CONTAINS(error.message, "another run is writing");
+    cairn_scene_destroy(other);
+    take(run, scene, 5, false);
+    cairn_vec3 gravity = cairn_world_gravity(scene->world);
+    CHECK_OK(cairn_world_set_gravity(scene->world, (cairn_vec3){ 1, 0, 0 }));
+    CHECK_INT(cairn_run_step(run, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "gravity was set");
+    CHECK_OK(cairn_world_set_gravity(scene->world, gravity));
+    take(run, scene, STEPS - 5, false);
+    CHECK_INT(cairn_run_step(run, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "this run is over (complete");
+    CHECK_OK(cairn_run_end(&run, &own, NULL));
+    CHECK_INT(own.hash, plain.hash);
+    CHECK(check_same_h5(&f, &g) > 80);
+    cairn_scene_destroy(scene);
+    folder_remove(f.path);
+    folder_remove(g.path);
+}
+
+/* The world of a run is stepped by the run alone, and has the bodies of its scene. */
+TEST(a_world_that_is_stepped_behind_the_run_is_noticed)
+{
+    cairn_scene *scene = scene_text_good(scene_loop, NULL);
+    cairn_running *run = start(scene, NULL);
+    cairn_error error;
+    take(run, scene, 2, false);
+    cairn_body_id added = add_sphere(scene->world, 0.1, (cairn_vec3){ 5, 5, 5 });
+    CHECK_INT(cairn_run_step(run, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "created or removed");
+    CHECK_OK(cairn_body_destroy(scene->world, added));
+    take(run, scene, 1, false);
+    CHECK_OK(cairn_world_step(scene->world, &scene->step, NULL));
+    CHECK_INT(cairn_run_step(run, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "only cairn_run_step may step it");
+    CHECK_OK(cairn_run_end(&run, NULL, NULL));
+    cairn_scene_destroy(scene);
+}
+
+/* A step that fails is told once; what comes after is refused, and the folder is complete. */
+TEST(a_step_that_fails_leaves_a_run_to_be_ended)
+{
+    folder f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_loop, NULL);
+    cairn_running *run = start(scene, f.path);
+    cairn_run_summary summary;
+    cairn_error error;
+    take(run, scene, 4, false);
+    CHECK_OK(cairn_body_push(scene->world, (cairn_body_id){ ONE }, (cairn_vec3){ 1e300, 0, 0 },
+                             (cairn_vec3){ 0, 0, 0 }));
+    CHECK(cairn_run_step(run, NULL, &error) != CAIRN_OK);
+    CHECK_CONTAINS(error.message, "step 5 from");
+    CHECK_INT(cairn_run_step(run, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "has failed");
+    CHECK(cairn_run_end(&run, &summary, &error) != CAIRN_OK);
+    CHECK_INT(summary.steps, 4);
+    cairn_run_info info;
+    CHECK_OK(cairn_run_read_info(f.path, &info, NULL));
+    CHECK_TEXT(info.ending, "failed");
+    cairn_scene_destroy(scene);
+    folder_remove(f.path);
+}
+
+/* A scene that was made in C, without a file. */
+TEST(a_scene_made_by_hand_runs_in_a_loop)
+{
+    folder f = folder_create();
+    cairn_scene scene = scene_create(2);
+    cairn_running *run = start(&scene, f.path);
+    while (cairn_run_goes_on(run))
+        CHECK_OK(cairn_run_step(run, NULL, NULL));
+    CHECK_OK(cairn_run_end(&run, NULL, NULL));
+    CHECK(file_exists(&f, "run.h5"));
+    scene_destroy(&scene);
+    folder_remove(f.path);
+}
+
+TEST(without_memory_no_run_begins)
+{
+    cairn_status status = CAIRN_NO_MEMORY;
+    for (long n = 1; status != CAIRN_OK; n++) {
+        cairn_scene scene = scene_create(3);
+        cairn_running *run;
+        meter m = { .fail_at = n };
+        meter_install(&m);
+        status = cairn_run_begin(&scene, NULL, &run, NULL);
+        if (status == CAIRN_OK)
+            CHECK_OK(cairn_run_end(&run, NULL, NULL));
+        cairn_allocator_set(NULL);
+        CHECK(status == CAIRN_OK || run == NULL);
+        CHECK_INT(m.alive, 0);
+        scene_destroy(&scene);
+        CHECK(n < 100);
+    }
+}
+
+GROUP(test_own_loop)
+{
+    RUN(CASE(a_loop_without_changes_writes_the_folder_of_a_run),
+        CASE(a_loop_goes_on_from_its_checkpoint), CASE(what_was_applied_is_written),
+        CASE(calls_in_the_wrong_order_are_refused),
+        CASE(a_world_that_is_stepped_behind_the_run_is_noticed),
+        CASE(a_step_that_fails_leaves_a_run_to_be_ended),
+        CASE(a_scene_made_by_hand_runs_in_a_loop), CASE(without_memory_no_run_begins));
 }

@@ -13,13 +13,13 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-STEPS = """step time candidates active upgraded attempts entered left broken asleep woken impacts impact_rounds
+STEPS = """step time candidates active upgraded attempts entered left changed broken asleep woken impacts impact_rounds
 impacts_left linearisations
 linearisation_error converged iterations outer_iterations solver asked_worst_contact
 coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
 dilatation spurious_work friction_law joint_drift joint_turn_drift distance distance_body asked_worst asked_relative
 asked_fclib coulomb_worst coulomb_relative
-coulomb_fclib judge_cone_violation kinetic potential elastic entered_energy load_work driver_work
+coulomb_fclib judge_cone_violation kinetic potential elastic entered_energy applied_energy load_work driver_work
 motor_work gravity_work correction friction_loss impact_loss damping_loss sleep_loss numerical_loss entered_mass left_mass
 collide_seconds
 assemble_seconds solve_seconds
@@ -124,7 +124,7 @@ def check_energy(f):
     s = {name: f["steps/" + name][:] for name in STEPS}
     total = s["kinetic"] + s["potential"] + s["elastic"]
     before = np.concatenate([[f.attrs["initial_energy"]], total[:-1]])
-    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] +
+    flow = (s["entered_energy"] + s["applied_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] +
             s["gravity_work"] + s["correction"] -
             s["friction_loss"] - s["impact_loss"] - s["damping_loss"] - s["sleep_loss"] -
             s["numerical_loss"])

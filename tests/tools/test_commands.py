@@ -644,17 +644,19 @@ class Sweep(unittest.TestCase):
             self.assertEqual(old, new)  # also that of a run that was stopped and resumed
 
     def test_a_job_array_computes_the_same(self):
-        words = ("--vary", "friction=0.2,0.4", "--out", "it's")
+        name = "it's 5% of it"
+        words = ("--vary", "friction=0.2,0.4", "--out", name)
         self.assertIn("2 tasks", self.sweep(*words, "--slurm"))
-        with open(self.path("it's", "sweep.slurm"), encoding="utf-8") as file:
+        with open(self.path(name, "sweep.slurm"), encoding="utf-8") as file:
             script = file.read()
         self.assertIn("#SBATCH --array=1-2\n", script)
+        self.assertIn('it\'s 5%% of it/task_%a.txt"\n', script)  # %% is a % for Slurm
         for task in "12":
             environment = dict(os.environ, SLURM_ARRAY_TASK_ID=task,
                                PATH=os.path.dirname(os.path.abspath(CAIRN)) + ":" + os.environ["PATH"])
-            subprocess.run(["sh", self.path("it's", "sweep.slurm")], cwd=self.home.name, env=environment,
+            subprocess.run(["sh", self.path(name, "sweep.slurm")], cwd=self.home.name, env=environment,
                            timeout=200, check=True, capture_output=True)
-        self.assertFalse(os.path.exists(self.path("it's", "sweep.csv")))
+        self.assertFalse(os.path.exists(self.path(name, "sweep.csv")))
         self.assertIn("2 of 2 runs are done", self.sweep(*words))
 
     def test_a_filling_is_shared_by_many_openings(self):

@@ -64,6 +64,26 @@ TEST(bodies_come_at_their_rate_until_their_count)
     cairn_world_destroy(world);
 }
 
+/* 10 per second for 0.3 s: 4 have come; then 20 per second, and the next ones follow at once. */
+TEST(a_rate_that_changes_later_counts_on)
+{
+    cairn_world *world = space(3);
+    cairn_inlet_def def = wide(50, 10);
+    cairn_function faster = { .kind = CAIRN_FUNCTION_CONSTANT, .value = 20 };
+    CHECK_OK(cairn_inlet_create(world, &def));
+    for (int k = 0; k < 3; k++)
+        step(world, 0.1);
+    CHECK_INT(cairn_world_bodies(world).count, 4);
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_RATE, 0, &faster));
+    for (int k = 1; k <= 5; k++) {
+        CHECK_INT(step(world, 0.1), 2);
+        CHECK_INT(cairn_world_bodies(world).count, 4 + 2 * k);
+    }
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_RATE, 0, &faster));
+    CHECK_INT(step(world, 0.1), 2);
+    cairn_world_destroy(world);
+}
+
 TEST(nothing_comes_before_the_start)
 {
     cairn_world *world = space(3);
@@ -478,7 +498,8 @@ TEST(every_allocation_of_an_inlet_may_fail)
 
 GROUP(test_inlet)
 {
-    RUN(CASE(bodies_come_at_their_rate_until_their_count), CASE(nothing_comes_before_the_start),
+    RUN(CASE(bodies_come_at_their_rate_until_their_count), CASE(a_rate_that_changes_later_counts_on),
+        CASE(nothing_comes_before_the_start),
         CASE(inlets_add_up), CASE(bodies_have_the_velocity_material_and_mass_asked_for),
         CASE(a_large_body_that_waits_stays_large), CASE(lists_of_radii_are_copied),
         CASE(bodies_fill_a_box), CASE(bodies_fill_a_vertical_cylinder_evenly),

@@ -1,9 +1,12 @@
-/* test_sleep.c - bodies that sleep, and what a step says about itself. */
+/* test_sleep.c - bodies that sleep, what a step says about itself, and what a caller applies. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/common.h"
+#include "math/vec.h"
 #include "problem/operator.h"
 #include "tests/problems/run_scene.h"
+#include "tests/problems/saved_world.h"
 #include "tests/problems/worlds.h"
 #include "world/step.h"
 
@@ -428,4 +431,276 @@ GROUP(test_certificate)
         CASE(the_gap_error_is_the_worst_of_all_contacts),
         CASE(friction_direction_is_right_when_solved),
         CASE(edges_show_in_the_residual_of_exact_coulomb), CASE(an_empty_world_is_perfect));
+}
+
+/* ==== test_applied: what a caller does to bodies between steps ================================ */
+
+static const cairn_vec3 nothing = { 0, 0, 0 };
+
+/* m v = F t and I omega = T t: a ball of 1 kg, radius 0.5 m, I = 0.4 m r^2, pushed for 1 s and then
+ * not any more. The work of the pushes is its kinetic energy. */
+TEST(a_push_for_a_time_gives_a_velocity)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    int row = add_ball(world, 0.5, nothing, nothing);
+    cairn_body_id id = { cairn_world_bodies(world).uid[row] };
+    cairn_step_options step = step_by(0.01, "coulomb", 1e-10);
+    double work = 0;
+    for (int k = 0; k < 100; k++) {
+        CHECK_OK(cairn_body_push(world, id, cairn_vec(1, -1, 2), nothing));
+        CHECK_OK(cairn_body_push(world, id, cairn_vec(2, 0, 0), cairn_vec(0, 0, 0.3)));
+        cairn_step_report report = advance(world, &step, 1);
+        work += report.energy.load_work;
+        CHECK_INT(report.changed, 0);
+    }
+    advance(world, &step, 10);
+    cairn_body_state state;
+    CHECK_OK(cairn_body_get(world, id, &state));
+    CHECK_NEAR(cairn_norm(cairn_sub(state.v, cairn_vec(3, -1, 2))), 0, 1e-13);
+    CHECK_NEAR(cairn_norm(cairn_sub(state.omega, cairn_vec(0, 0, 0.3 / 0.1))), 0, 1e-13);
+    CHECK_NEAR(work, 0.5 * (9 + 1 + 4) + 0.5 * 0.1 * 9, 1e-12);
+    cairn_world_destroy(world);
+}
+
+/* v += J/m; omega += I^-1 (r x J), here computed in the world frame: the body is turned by 90
+ * degrees about z, so that its x axis is the y axis of the world. */
+TEST(a_strike_gives_a_velocity_at_once)
+{
+    cairn_world *world = new_world(3, 9.81, 0, 0);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id id;
+    double half = sqrt(0.5);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    def.shape.radius = 0.2;
+    def.mass = 2;
+    def.inertia = cairn_vec(0.004, 0.006, 0.009);
+    def.position = cairn_vec(1, 2, 3);
+    def.orientation = (cairn_quat){ half, 0, 0, half };
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    cairn_vec3 J = cairn_vec(0.1, -0.2, 0.3), r = cairn_vec(0.1, 0.05, -0.1);
+    double before = total_energy(world);
+    CHECK_OK(cairn_body_strike(world, id, J, cairn_add(def.position, r)));
+    cairn_body_state state;
+    CHECK_OK(cairn_body_get(world, id, &state));
+    CHECK_NEAR(cairn_norm(cairn_sub(state.v, cairn_scale(0.5, J))), 0, 1e-15);
+    cairn_vec3 turn = cairn_cross(r, J), omega = cairn_rotate(state.q, state.omega);
+    CHECK_NEAR(omega.x, turn.x / 0.006, 1e-13);
+    CHECK_NEAR(omega.y, turn.y / 0.004, 1e-13);
+    CHECK_NEAR(omega.z, turn.z / 0.009, 1e-13);
+    double given = total_energy(world) - before;
+    cairn_step_options step = step_by(1e-3, "coulomb", 1e-10);
+    cairn_step_report report = advance(world, &step, 1);
+    CHECK_INT(report.changed, 1);
+    CHECK_NEAR(report.energy.applied, given, 1e-13);
+    CHECK_NEAR(total_energy(world), before + given - report.energy.numerical_loss, 1e-12);
+    report = advance(world, &step, 1);
+    CHECK_INT(report.changed, 0);
+    CHECK_NEAR(report.energy.applied, 0, 0);
+    cairn_world_destroy(world);
+}
+
+/* In 2D: a disk of 1 kg, radius 0.5 m, I = m r^2/2, struck at its rim. */
+TEST(a_strike_turns_a_disk)
+{
+    cairn_world *world = new_world(2, 0, 0, 0);
+    int row = add_ball(world, 0.5, nothing, nothing);
+    cairn_body_id id = { cairn_world_bodies(world).uid[row] };
+    CHECK_OK(cairn_body_strike(world, id, cairn_vec(0, 2, 0), cairn_vec(0.5, 0, 0)));
+    cairn_bodies b = cairn_world_bodies(world);
+    CHECK_NEAR(b.v[row].y, 2, 1e-15);
+    CHECK_NEAR(b.omega[row].z, 0.5 * 2 / 0.125, 1e-13);
+    cairn_world_destroy(world);
+}
+
+/* A crate slides with mu g: 0.3, and after its material was changed 0.1. */
+TEST(another_material_changes_the_deceleration)
+{
+    cairn_world *world = new_world(3, 9.81, 1, 0);
+    cairn_material_def slippery = { .friction = 0.1 }, rough = { .friction = 0.3 };
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id id;
+    double h = 1e-3;
+    int first, second;
+    CHECK_OK(cairn_material_create(world, &rough, &first));
+    CHECK_OK(cairn_material_create(world, &slippery, &second));
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, nothing);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = cairn_vec(0.4, 0.4, 0.1);
+    def.position = cairn_vec(0, 0, 0.05);
+    def.velocity = cairn_vec(3, 0, 0);
+    def.material = first;
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    cairn_step_options step = step_by(h, "coulomb", 1e-12);
+    step.max_iterations = 100000;
+    advance(world, &step, 100);
+    int row = cairn_body_row(world, id);
+    double v = cairn_world_bodies(world).v[row].x;
+    CHECK_NEAR(v, 3 - 0.3 * 9.81 * 100 * h, 1e-9);
+    CHECK_OK(cairn_body_set_material(world, id, second));
+    advance(world, &step, 100);
+    CHECK_NEAR(cairn_world_bodies(world).v[row].x, v - 0.1 * 9.81 * 100 * h, 1e-9);
+    cairn_world_destroy(world);
+}
+
+/* A ball that is put 1 cm into the floor: the step tells the overlap and moves it out, without a
+ * velocity. */
+TEST(a_body_put_into_another_is_moved_out)
+{
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, nothing);
+    int row = add_ball(world, 0.1, cairn_vec(0, 0, 0.1), nothing);
+    cairn_body_id id = { cairn_world_bodies(world).uid[row] };
+    cairn_step_options step = step_by(1e-3, "coulomb", 1e-10);
+    cairn_body_state state;
+    double depth;
+    advance(world, &step, 5);
+    CHECK_OK(cairn_body_get(world, id, &state));
+    state.x.z = 0.09;
+    CHECK_OK(cairn_body_put(world, id, &state));
+    CHECK_OK(cairn_world_overlap(world, &depth, NULL, NULL));
+    CHECK_NEAR(depth, 0.01, 1e-9);
+    cairn_step_report report = advance(world, &step, 1);
+    CHECK_NEAR(report.energy.applied, -9.81 * 0.01, 1e-9);
+    CHECK_NEAR(report.certificate.penetration, 0.008, 1e-9); /* a fifth in each step */
+    report = advance(world, &step, 100);
+    CHECK_NEAR(report.certificate.penetration, 0, 1e-6);
+    CHECK_NEAR(cairn_norm(cairn_world_bodies(world).v[row]), 0, 1e-9);
+    cairn_world_destroy(world);
+}
+
+/* A ball that sleeps on the floor wakes up, whatever moves it. */
+TEST(what_is_applied_wakes_a_sleeping_body)
+{
+    for (int way = 0; way < 3; way++) {
+        cairn_world *world = new_world(3, 9.81, 0.5, 0);
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, nothing);
+        int row = add_ball(world, 0.1, cairn_vec(0, 0, 0.1), nothing);
+        cairn_body_id id = { cairn_world_bodies(world).uid[row] };
+        cairn_step_options step = step_by(1e-2, "coulomb", 1e-6);
+        step.sleep = true;
+        CHECK_INT(advance(world, &step, 200).asleep, 1);
+        if (way == 0)
+            CHECK_OK(cairn_body_push(world, id, cairn_vec(0, 0, 20), nothing));
+        if (way == 1)
+            CHECK_OK(cairn_body_strike(world, id, cairn_vec(0, 0, 1), cairn_vec(0, 0, 0.1)));
+        if (way == 2)
+            CHECK_OK(cairn_body_put(world, id, &(cairn_body_state){ { 0, 0, 1 }, { 1, 0, 0, 0 } }));
+        CHECK_INT(advance(world, &step, 1).asleep, 0);
+        CHECK(fabs(cairn_world_bodies(world).v[row].z) > 0.05);
+        cairn_world_destroy(world);
+    }
+}
+
+/* What a push was to be is part of a saved world. */
+TEST(a_saved_world_keeps_its_pushes)
+{
+    cairn_world *world = new_heap(3, 0.5, 2);
+    cairn_step_options step = step_by(1e-3, "coulomb", 1e-6);
+    cairn_bodies b = cairn_world_bodies(world);
+    advance(world, &step, 3);
+    CHECK_OK(cairn_body_push(world, (cairn_body_id){ b.uid[b.held] }, cairn_vec(5, 0, 0),
+                             cairn_vec(0, 1, 0)));
+    saved s = save(world);
+    cairn_world *copy = load(&s);
+    CHECK_OK(cairn_world_step(world, &step, NULL));
+    CHECK_OK(cairn_world_step(copy, &step, NULL));
+    CHECK_INT(cairn_world_hash(world), cairn_world_hash(copy));
+    free(s.data);
+    cairn_world_destroy(copy);
+    cairn_world_destroy(world);
+}
+
+/* Each is refused with a message and changes nothing. */
+TEST(what_cannot_be_applied_is_refused)
+{
+    cairn_world *world = new_heap(3, 0.5, 1);
+    cairn_bodies b = cairn_world_bodies(world);
+    cairn_body_id ball = { b.uid[b.held] }, wall = { b.uid[0] }, none = { 999 };
+    cairn_vec3 one = { 1, 0, 0 }, bad = { 0, NAN, 0 };
+    cairn_body_state state;
+    uint64_t hash = cairn_world_hash(world);
+    const struct {
+        cairn_status found, expected;
+    } calls[] = {
+        { cairn_body_push(world, none, one, one), CAIRN_NOT_FOUND },
+        { cairn_body_push(world, wall, one, one), CAIRN_BAD_INPUT },
+        { cairn_body_push(world, ball, bad, one), CAIRN_NOT_FINITE },
+        { cairn_body_push(world, ball, one, cairn_vec(0, 0, INFINITY)), CAIRN_NOT_FINITE },
+        { cairn_body_strike(world, none, one, one), CAIRN_NOT_FOUND },
+        { cairn_body_strike(world, wall, one, one), CAIRN_BAD_INPUT },
+        { cairn_body_strike(world, ball, bad, one), CAIRN_NOT_FINITE },
+        { cairn_body_strike(world, ball, one, bad), CAIRN_NOT_FINITE },
+        { cairn_body_set_material(world, none, 0), CAIRN_NOT_FOUND },
+        { cairn_body_set_material(world, ball, 1), CAIRN_BAD_INPUT },
+        { cairn_body_set_material(world, ball, -1), CAIRN_BAD_INPUT },
+        { cairn_body_get(world, none, &state), CAIRN_NOT_FOUND },
+    };
+    for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++)
+        CHECK_INT(calls[k].found, calls[k].expected);
+    CHECK(cairn_body_strike(world, ball, cairn_vec(1e308, 0, 0), one) != CAIRN_OK);
+    CHECK(cairn_world_error(world)->message[0]);
+    CHECK_INT(cairn_body_push(world, none, one, one), CAIRN_NOT_FOUND);
+    CHECK_TEXT(cairn_world_error(world)->message, "there is no body 999");
+    CHECK_INT(cairn_body_push(world, wall, one, one), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(cairn_world_error(world)->message, "is not dynamic");
+    CHECK_INT(cairn_world_hash(world), hash);
+    cairn_step_options step = step_by(1e-3, "coulomb", 1e-6);
+    CHECK_INT(advance(world, &step, 1).changed, 0);
+    cairn_world_destroy(world);
+    world = new_world(2, 9.81, 0.5, 0);
+    int row = add_ball(world, 0.1, nothing, nothing);
+    ball.uid = cairn_world_bodies(world).uid[row];
+    CHECK_INT(cairn_body_push(world, ball, cairn_vec(0, 0, 1), nothing), CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_body_push(world, ball, nothing, one), CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_body_strike(world, ball, cairn_vec(0, 0, 1), nothing), CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_body_strike(world, ball, one, cairn_vec(0, 0, 1)), CAIRN_BAD_INPUT);
+    cairn_world_destroy(world);
+}
+
+TEST(without_memory_nothing_is_applied)
+{
+    for (int way = 0; way < 2; way++) {
+        cairn_world *world = new_world(3, 9.81, 0.5, 0);
+        int row = add_ball(world, 0.1, nothing, nothing);
+        cairn_body_id id = { cairn_world_bodies(world).uid[row] };
+        uint64_t hash = cairn_world_hash(world);
+        meter m = { .fail_at = 1 };
+        meter_install(&m);
+        cairn_status status = way ? cairn_body_push(world, id, nothing, nothing)
+                                  : cairn_body_strike(world, id, cairn_vec(1, 0, 0), nothing);
+        cairn_allocator_set(NULL);
+        CHECK_INT(status, CAIRN_NO_MEMORY);
+        CHECK_INT(cairn_world_hash(world), hash);
+        cairn_world_destroy(world);
+    }
+}
+
+/* A force that follows the state does work as well. */
+static cairn_status pull_along_x(void *context, const cairn_world *world, double time,
+                                 cairn_vec3 *force, cairn_vec3 *torque)
+{
+    (void)context, (void)time, (void)torque;
+    for (int i = 0; i < cairn_world_bodies(world).count; i++)
+        force[i].x += 2;
+    return CAIRN_OK;
+}
+
+TEST(the_work_of_a_force_function_is_in_the_ledger)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    add_ball(world, 0.1, nothing, nothing);
+    cairn_step_options step = step_by(0.1, "coulomb", 1e-10);
+    cairn_world_on_force(world, pull_along_x, NULL);
+    CHECK_NEAR(advance(world, &step, 1).energy.load_work, 0.5 * 0.2 * 0.2, 1e-15);
+    cairn_world_destroy(world);
+}
+
+GROUP(test_applied)
+{
+    RUN(CASE(a_push_for_a_time_gives_a_velocity), CASE(a_strike_gives_a_velocity_at_once),
+        CASE(a_strike_turns_a_disk), CASE(another_material_changes_the_deceleration),
+        CASE(a_body_put_into_another_is_moved_out), CASE(what_is_applied_wakes_a_sleeping_body),
+        CASE(a_saved_world_keeps_its_pushes), CASE(what_cannot_be_applied_is_refused),
+        CASE(without_memory_nothing_is_applied),
+        CASE(the_work_of_a_force_function_is_in_the_ledger));
 }

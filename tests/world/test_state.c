@@ -177,7 +177,8 @@ TEST(every_field_of_a_world_was_thought_of)
         skip();
     size_t scratch = sizeof(cairn_problem) + sizeof(cairn_step_inputs) + sizeof(cairn_error);
     scratch += sizeof(cairn_exchange); /* parts are cut anew in each step; members are not saved */
-    /* with the function of forces and its context, which no file can hold: who loads sets it */
+    /* with the function of forces and its context, which no file can hold: who loads sets it; and
+     * with the list of changes, which is a report to the next step and not part of the state */
     scratch += sizeof(cairn_images); /* of the list of pairs, which is not saved */
     CHECK_INT(sizeof(cairn_world) - scratch, 1664);
     CHECK_INT(sizeof(cairn_body_store), 360);

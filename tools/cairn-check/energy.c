@@ -7,8 +7,9 @@
  *     (the first of these not where bodies swing: they move by vm)
  *     sleep loss vm.M v(r) of sleeping bodies, v(r) the velocity that impulses would leave
  *     correction - sum m g.h z, z the velocity that moves overlapping bodies apart
+ *     applied: the change of energy of bodies that the program changed before the step, in g'
  *     gravity work - sum m (g - g').x, g' gravity in the step before, x where the step begins
- * and the change of kinetic + potential + elastic is entered + loads + drivers + motors +
+ * and the change of kinetic + potential + elastic is entered + applied + loads + drivers + motors +
  * correction - the losses. */
 #include <string.h>
 
@@ -189,6 +190,17 @@ static void take_left(check_run *run, ledger *l)
     add(&l->entered, -kinetic.value - potential.value, kinetic.size + potential.size);
 }
 
+void check_energy_change(check_run *run, int row, double sign)
+{
+    vec now = run->settings.gravity;
+    sum kinetic = { 0, 0 }, potential = { 0, 0 };
+    run->settings.gravity = run->settings.gravity_before;
+    add_state(run, &run->before, row, &kinetic, &potential);
+    run->settings.gravity = now;
+    run->applied += sign * (kinetic.value + potential.value);
+    run->applied_size += kinetic.size + potential.size;
+}
+
 /* Bodies that enter bring their energy with them. */
 static ledger make_ledger(check_run *run)
 {
@@ -229,6 +241,9 @@ void check_energy_of(check_run *run)
     check_sum(run, "damping_loss", t->damping_loss, l.damping);
     check_sum(run, "sleep_loss", t->sleep_loss, l.sleep);
     check_sum(run, "gravity_work", t->gravity_work, l.gravity);
+    check_sum(run, "applied_energy", t->applied_energy, (sum){ run->applied, run->applied_size });
+    check_same(run->report, check_at(run, NULL, 0, "changed"), t->changed[run->step - 1],
+               run->changes.count, 0);
 }
 
 void check_energy_start(check_run *run)
@@ -258,7 +273,7 @@ static const struct {
     { offsetof(check_steps, impact_loss), -1 },   { offsetof(check_steps, numerical_loss), -1 },
     { offsetof(check_steps, correction), 1 },     { offsetof(check_steps, motor_work), 1 },
     { offsetof(check_steps, damping_loss), -1 },  { offsetof(check_steps, sleep_loss), -1 },
-    { offsetof(check_steps, gravity_work), 1 },
+    { offsetof(check_steps, gravity_work), 1 },   { offsetof(check_steps, applied_energy), 1 },
 };
 
 enum { FLOWS = sizeof flows / sizeof flows[0] };

@@ -99,6 +99,16 @@ static const check_field impact_fields[] = {
     { "impulse", 0, false, offsetof(check_impacts, impulse), false },
 };
 
+static const check_field change_fields[] = {
+    { "body", 1, true, offsetof(check_changes, body), false },
+    { "x", 3, false, offsetof(check_changes, x), false },
+    { "q", 4, false, offsetof(check_changes, q), false },
+    { "angle", 1, false, offsetof(check_changes, angle), false },
+    { "v", 3, false, offsetof(check_changes, v), false },
+    { "omega", 3, false, offsetof(check_changes, omega), false },
+    { "material", 1, true, offsetof(check_changes, material), false },
+};
+
 static const check_field step_fields[] = {
     { "step", 1, false, offsetof(check_steps, step), false },
     { "time", 1, false, offsetof(check_steps, time), false },
@@ -138,6 +148,8 @@ static const check_field step_fields[] = {
     { "gravity", 3, false, offsetof(check_steps, gravity), true },
     { "cell", 9, false, offsetof(check_steps, cell), true },
     { "cell_rate", 9, false, offsetof(check_steps, cell_rate), true },
+    { "applied_energy", 1, false, offsetof(check_steps, applied_energy), true },
+    { "changed", 1, false, offsetof(check_steps, changed), true },
     { "asleep", 1, false, offsetof(check_steps, asleep), true },
     { "woken", 1, false, offsetof(check_steps, woken), true },
     { "impacts", 1, false, offsetof(check_steps, impacts), true },
@@ -169,6 +181,7 @@ static const check_field offset_fields[CHECK_PARTS] = {
     [CHECK_GUESSES] = { "guess_offset", 1, false, offsetof(check_list, value), false },
     [CHECK_ROWS] = { "row_offset", 1, false, offsetof(check_list, value), false },
     [CHECK_IMPACTS] = { "impact_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_CHANGES] = { "change_offset", 1, false, offsetof(check_list, value), false },
 };
 
 static const char *const shapes[] = { "sphere",       "point",      "half_space", "inside_cylinder",
@@ -411,7 +424,14 @@ static bool open_parts(check_run *run)
     run->parts[CHECK_IMPACTS] = (check_group){
         "certificate/impacts", impact_fields, CHECK_COUNT(impact_fields), d, { 0 }, 0
     };
-    int parts = run->settings.impact_rounds < 0 ? CHECK_IMPACTS : CHECK_PARTS; /* older: none */
+    run->parts[CHECK_CHANGES] = (check_group){
+        "certificate/changes", change_fields, CHECK_COUNT(change_fields), d, { 0 }, 0
+    };
+    /* older files have neither impacts nor changes */
+    run->has_changes = check_has(run->file, "certificate/change_offset");
+    int parts = run->settings.impact_rounds < 0 ? CHECK_IMPACTS
+                : run->has_changes              ? CHECK_PARTS
+                                                : CHECK_CHANGES;
     for (int part = 0; part < parts; part++)
         if (!check_group_open(run->file, &run->parts[part], run->report) ||
             !read_offsets(run, part))
@@ -577,7 +597,8 @@ void check_run_close(check_run *run)
         &run->damping
     };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
-                                   &run->poses, &run->guesses,      &run->row_list, &run->impacts };
+                                   &run->poses, &run->guesses,      &run->row_list, &run->impacts,
+                                   &run->changes };
     for (int i = 0; i < CHECK_COUNT(blocks); i++)
         check_memory_free(blocks[i]);
     for (int i = 0; i < CHECK_COUNT(derived); i++)
@@ -712,6 +733,37 @@ static bool set_varying(check_run *run, long step)
     return true;
 }
 
+/* The bodies that were changed begin the step with the states that are stored for it, and from
+ * then on have the material that is. */
+static bool change_states(check_run *run)
+{
+    const check_changes *c = &run->changes;
+    check_state *s = &run->before;
+    run->applied = run->applied_size = 0;
+    if (!are_bodies(run, "changes", c->body, c->count))
+        return false;
+    for (int i = 0; i < c->count; i++) {
+        int body = c->body[i], row = s->row[body];
+        if (row < 0)
+            return check_fail(run->report, "step %ld: body %d was changed, but is not there",
+                              run->step, body);
+        if (c->material[i] < 0 || c->material[i] >= run->materials.count)
+            return check_fail(run->report, "step %ld: body %d has no such material", run->step,
+                              body);
+        check_energy_change(run, row, -1);
+        s->x[row] = c->x[i];
+        s->q[row] = c->q[i];
+        s->v[row] = c->v[i];
+        s->omega[row] = c->omega[i];
+        s->asleep[row] = 0;
+        if (run->settings.dimension == 2)
+            s->angle[row] = c->angle[i];
+        run->bodies.material[body] = c->material[i];
+        check_energy_change(run, row, 1);
+    }
+    return true;
+}
+
 bool check_run_load(check_run *run, long step)
 {
     check_state held = run->before;
@@ -735,6 +787,9 @@ bool check_run_load(check_run *run, long step)
            read_part(run, CHECK_ROWS, step - 1, &run->row_list, &run->row_list.count) &&
            (run->settings.impact_rounds < 0 ||
             read_part(run, CHECK_IMPACTS, step - 1, &run->impacts, &run->impacts.count)) &&
+           (!run->has_changes ||
+            (read_part(run, CHECK_CHANGES, step - 1, &run->changes, &run->changes.count) &&
+             change_states(run))) &&
            are_bodies(run, "contacts", run->contacts.body, 2 * run->contacts.count) &&
            are_bodies(run, "loads", run->loads.body, run->loads.count) &&
            read_part(run, CHECK_GUESSES, step - 1, &run->guesses, &run->guesses.count) &&

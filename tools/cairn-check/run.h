@@ -222,6 +222,16 @@ typedef struct check_impacts {
     double *time, *impulse; /* s after the step began; N s, dimension each */
 } check_impacts;
 
+/* Bodies that the program changed before the step: what they were when it began. */
+typedef struct check_changes {
+    size_t capacity;
+    int count;
+    int32_t *body, *material;
+    vec *x, *v, *omega;
+    quat *q;
+    double *angle;
+} check_changes;
+
 /* Friction and restitution of pairs of materials. A law has 7 numbers: kind, constant, static,
  * dynamic, speed, exponent, number of points; friction is the smaller of a pair's two laws. */
 enum { CHECK_LAW_CONSTANT = 1, CHECK_LAW_NUMBERS = 7 }; /* of a law: mu, and all of its numbers */
@@ -338,7 +348,8 @@ typedef struct check_steps {
         *coulomb_fclib, *judge_cone_violation;
     double *kinetic, *potential, *entered_energy, *load_work, *driver_work, *friction_loss,
         *impact_loss, *numerical_loss, *correction, *elastic, *motor_work, *damping_loss,
-        *sleep_loss, *gravity_work;
+        *sleep_loss, *gravity_work, *applied_energy;
+    double *changed;
     double *left, *entered_mass, *left_mass;
     double *gravity; /* 3 each; missing where it does not vary */
     double *cell;    /* 9 each: edges of the periodic cell when the step ends; missing: none */
@@ -366,6 +377,7 @@ enum {
     CHECK_GUESSES,
     CHECK_ROWS,
     CHECK_IMPACTS,
+    CHECK_CHANGES,
     CHECK_PARTS
 };
 
@@ -446,6 +458,9 @@ typedef struct check_run {
     check_poses poses;
     check_guesses guesses;
     check_impacts impacts;
+    bool has_changes; /* the file says what the program changed */
+    check_changes changes;
+    double applied, applied_size; /* J: the energy that they gave, and the sum of its terms */
     check_joint_states joints_before, joints_after;
     check_row_list row_list;
     /* derived for the loaded step, by body: */
@@ -639,6 +654,9 @@ void check_contacts_of(check_run *run);       /* contacts.c: geometry, law, velo
 void check_law_of(check_run *run);            /* law.c: residuals and certificate         */
 void check_energy_of(check_run *run);         /* energy.c: the ledger                     */
 void check_energy_start(check_run *run);      /* energy.c: of the state before the first  */
+/* energy.c: add the energy of a row of the state before the step, with a sign, to what was given
+ * between steps. */
+void check_energy_change(check_run *run, int row, double sign);
 void check_ledgers(check_run *run);           /* energy.c: closed, from /steps alone      */
 void check_certificate_of(check_run *run);    /* law.c: the law in other units   */
 void check_bias(check_run *run, int j);       /* impacts.c: b of the scheme                 */
