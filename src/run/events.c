@@ -15,6 +15,7 @@
 #include "file/file.h"
 #include "math/vec.h"
 #include "run/output.h"
+#include "run/together.h"
 
 /* ---- conditions ----------------------------------------------------------------------------- */
 

@@ -376,7 +376,7 @@ static cairn_status fill_changes(cairn_run_frame *f, const cairn_run_roll *roll,
         return CAIRN_NO_MEMORY;
     for (size_t k = 0; k < count; k++) {
         const cairn_change *from = &in->change[k];
-        f->change_body[k] = find(roll, from->uid);
+        f->change_body[k] = cairn_run_roll_find(roll, from->uid);
         f->change_material[k] = from->material;
         f->change_x[k] = from->state.x;
         f->change_q[k] = from->state.q;

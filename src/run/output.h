@@ -6,7 +6,6 @@
 #include "cairn/run.h"
 #include "run/drawing.h"
 #include "run/run_file.h"
-#include "run/together.h"
 
 /* ---- problems ---------------------------------------------------------------------------- */
 
@@ -74,8 +73,9 @@ void cairn_run_output_destroy(cairn_run_output *output);
 /* ---- events ------------------------------------------------------------------------------ */
 
 /* Examine the events of the scene after a step, do what those that are due say, and store them. */
-cairn_status cairn_run_events_step(cairn_run_output *output, cairn_team *team, cairn_scene *scene,
-                                   int64_t step, cairn_error *error);
+struct cairn_team;
+cairn_status cairn_run_events_step(cairn_run_output *output, struct cairn_team *team,
+                                   cairn_scene *scene, int64_t step, cairn_error *error);
 
 /* ---- checkpoints ------------------------------------------------------------------------- */
 

@@ -351,7 +351,7 @@ static cairn_status read_contacts(const rows *from, const int32_t *place, cairn_
 }
 
 /* The edges of a periodic cell: those of the step that led to the frame, or of the start. */
-static cairn_status read_cell(cairn_run_reader *r, int k, cairn_sample *out)
+static cairn_status read_lattice(cairn_run_reader *r, int k, cairn_sample *out)
 {
     rows from = { r, -1, (int64_t)r->step[k] - 1, 1 };
     const void *edges;
@@ -375,7 +375,7 @@ static cairn_status read_frame(cairn_run_reader *r, int k, cairn_sample *out)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < r->bodies; i++)
         place[i] = -1;
-    TRY(read_cell(r, k, out));
+    TRY(read_lattice(r, k, out));
     TRY(open_rows(r, "frames/bodies", r->body_offset, k, &from));
     cairn_status status = read_states(&from, out, place);
     H5Gclose(from.group);

@@ -509,7 +509,7 @@ static cairn_vec3 edge_rate(const cairn_periodic *p, double h, cairn_vec3 e)
 }
 
 /* J: kinetic and potential energy of a body, without its rotation. */
-static double energy_of(const cairn_world *world, int i)
+static double translation_energy(const cairn_world *world, int i)
 {
     const cairn_body_store *b = &world->bodies;
     return b->mass[i] * (0.5 * cairn_dot(b->v[i], b->v[i]) - cairn_dot(world->gravity, b->x[i]));
@@ -523,12 +523,12 @@ static bool put_back(cairn_world *world, const cairn_vec3 reciprocal[3], int i, 
     *put = cairn_lattice_home(&p->cell, reciprocal, b->x[i]);
     if (!cairn_image_is_other(*put))
         return false;
-    double before = energy_of(world, i);
+    double before = translation_energy(world, i);
     b->x[i] = cairn_add(b->x[i], cairn_lattice_shift(&p->cell, *put));
     b->v[i] = cairn_add(b->v[i], cairn_lattice_drift(&p->cell, *put));
     for (int axis = 0; axis < 3; axis++)
         b->image[i].k[axis] -= put->k[axis];
-    p->work += energy_of(world, i) - before;
+    p->work += translation_energy(world, i) - before;
     return true;
 }
 
