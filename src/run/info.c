@@ -294,3 +294,115 @@ cairn_status cairn_run_read_info(const char *path, cairn_run_info *out, cairn_er
     cairn_hdf5_quiet_end(quiet);
     return status;
 }
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* The periodic cell of the start: its corner and edges. */
+static cairn_status write_cell(hid_t file, const cairn_scene *scene, cairn_error *error)
+{
+    const cairn_lattice cell = cairn_world_lattice(scene->world);
+    const cairn_hdf5_values corner = { CAIRN_HDF5_REAL, 3, &cell.corner };
+    const cairn_hdf5_values edges = { CAIRN_HDF5_REAL, 9, cell.edge };
+    if (!cairn_lattice_exists(&cell) || H5Aexists(file, "cell") > 0)
+        return CAIRN_OK;
+    TRY(cairn_hdf5_attribute(file, "cell_corner", corner, error));
+    return cairn_hdf5_attribute(file, "cell", edges, error);
+}
+
+/* The root attributes. In a file that is being continued they are written again, and `ending`
+ * becomes "unfinished" again. */
+static cairn_status write_settings(hid_t file, const cairn_scene *scene, cairn_error *error)
+{
+    cairn_vec3 gravity = cairn_world_gravity(scene->world);
+    cairn_hdf5_values g = { CAIRN_HDF5_REAL, 3, &gravity };
+    TRY(cairn_hdf5_text(file, "format", CAIRN_RUN_FORMAT, error));
+    TRY(cairn_hdf5_long(file, "format_version", CAIRN_RUN_FORMAT_VERSION, error));
+    TRY(cairn_hdf5_long(file, "rules", CAIRN_RUN_RULES, error));
+    TRY(cairn_hdf5_text(file, "version", cairn_version(), error));
+    TRY(cairn_hdf5_text(file, "title", scene->title, error));
+    TRY(cairn_hdf5_text(file, "scene", scene->text, error));
+    TRY(cairn_hdf5_long(file, "dimension", cairn_world_dimension(scene->world), error));
+    if (H5Aexists(file, "gravity") <= 0) /* that of the start, also in a continued file */
+        TRY(cairn_hdf5_attribute(file, "gravity", g, error));
+    TRY(write_cell(file, scene, error));
+    TRY(cairn_hdf5_record(file, cairn_step_record(), &scene->step, error));
+    TRY(cairn_hdf5_record(file, cairn_run_record(), &scene->run, error));
+    return cairn_hdf5_text(file, "ending", "unfinished", error);
+}
+
+/* A scene without named materials gets an empty list, so that readers need no special case. */
+static cairn_status write_materials(hid_t file, const cairn_scene *scene, cairn_error *error)
+{
+    hid_t group;
+    int count = scene->material_names ? scene->material_count : 0;
+    /* the file is being continued, and has them */
+    if (H5Lexists(file, "materials", H5P_DEFAULT) > 0)
+        return CAIRN_OK;
+    TRY(cairn_hdf5_group(file, "materials", &group, error));
+    cairn_status status =
+        cairn_hdf5_text_dataset(group, "name", scene->material_names, (size_t)count, error);
+    H5Gclose(group);
+    return status;
+}
+
+cairn_status cairn_run_write_settings(hid_t file, const cairn_scene *scene, cairn_error *error)
+{
+    TRY(write_settings(file, scene, error));
+    return write_materials(file, scene, error);
+}
+
+/* ---- folders ----------------------------------------------------------------------------- */
+
+/* Whether a folder can take a new run. If it holds one, the message says how that run ended and
+ * what can be done with it: runs are never replaced by accident. */
+
+static bool holds(const char *folder, const char *name)
+{
+    char path[CAIRN_PATH_BYTES];
+    cairn_error unused = { 0 };
+    return cairn_path_join(folder, name, path, &unused) == CAIRN_OK && cairn_is_file(path);
+}
+
+/* "complete, t = 2 s", or that the run cannot be read. */
+static void describe(const cairn_run_info *info, bool readable, char *text, size_t capacity)
+{
+    if (readable)
+        snprintf(text, capacity, "%s, t = %g s", info->ending[0] ? info->ending : "ending unknown",
+                 info->time);
+    else
+        snprintf(text, capacity, "it cannot be read");
+}
+
+/* A run that failed before its first step is no loss and may be replaced. */
+static cairn_status check_run(const char *folder, cairn_error *error)
+{
+    char about[64];
+    cairn_run_info info;
+    cairn_error unused = { 0 };
+    bool readable = cairn_run_read_info(folder, &info, &unused) == CAIRN_OK;
+    if (readable && info.steps == 0 && strcmp(info.ending, "failed") == 0)
+        return CAIRN_OK;
+    describe(&info, readable, about, sizeof about);
+    cairn_error_set_file(error, folder);
+    if (holds(folder, "checkpoint"))
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "this folder holds a run (%s): 'cairn resume %.150s' goes on with it, "
+                          "--force replaces it",
+                          about, folder);
+    return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                      "this folder holds a run (%s): --force replaces it, --out names another "
+                      "folder",
+                      about);
+}
+
+cairn_status cairn_run_folder_check(const char *folder, cairn_error *error)
+{
+    int lock;
+    cairn_error unused = { 0 };
+    error = error ? error : &unused;
+    if (!cairn_is_folder(folder) || (!holds(folder, "run.h5") && !holds(folder, "run.h5.part")))
+        return CAIRN_OK;
+    TRY(cairn_folder_lock(folder, &lock, error)); /* fails if a run is in progress there */
+    cairn_folder_unlock(&lock);
+    return check_run(folder, error);
+}

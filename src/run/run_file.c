@@ -112,61 +112,10 @@ struct cairn_run_file {
     bool flushing; /* a flush has begun and not ended yet */
 };
 
-/* ---- settings ------------------------------------------------------------------------------ */
-
 static bool is_periodic(const cairn_world *world)
 {
     const cairn_lattice cell = cairn_world_lattice(world);
     return cairn_lattice_exists(&cell);
-}
-
-/* The periodic cell of the start: its corner and edges. */
-static cairn_status write_cell(cairn_run_file *f, cairn_error *error)
-{
-    const cairn_lattice cell = cairn_world_lattice(f->scene->world);
-    const cairn_hdf5_values corner = { CAIRN_HDF5_REAL, 3, &cell.corner };
-    const cairn_hdf5_values edges = { CAIRN_HDF5_REAL, 9, cell.edge };
-    if (!cairn_lattice_exists(&cell) || H5Aexists(f->file, "cell") > 0)
-        return CAIRN_OK;
-    TRY(cairn_hdf5_attribute(f->file, "cell_corner", corner, error));
-    return cairn_hdf5_attribute(f->file, "cell", edges, error);
-}
-
-/* The root attributes. In a file that is being continued they are written again, and `ending`
- * becomes "unfinished" again. */
-static cairn_status write_settings(cairn_run_file *f, cairn_error *error)
-{
-    const cairn_scene *scene = f->scene;
-    cairn_vec3 gravity = cairn_world_gravity(scene->world);
-    cairn_hdf5_values g = { CAIRN_HDF5_REAL, 3, &gravity };
-    TRY(cairn_hdf5_text(f->file, "format", CAIRN_RUN_FORMAT, error));
-    TRY(cairn_hdf5_long(f->file, "format_version", CAIRN_RUN_FORMAT_VERSION, error));
-    TRY(cairn_hdf5_long(f->file, "rules", CAIRN_RUN_RULES, error));
-    TRY(cairn_hdf5_text(f->file, "version", cairn_version(), error));
-    TRY(cairn_hdf5_text(f->file, "title", scene->title, error));
-    TRY(cairn_hdf5_text(f->file, "scene", scene->text, error));
-    TRY(cairn_hdf5_long(f->file, "dimension", f->dimension, error));
-    if (H5Aexists(f->file, "gravity") <= 0) /* that of the start, also in a continued file */
-        TRY(cairn_hdf5_attribute(f->file, "gravity", g, error));
-    TRY(write_cell(f, error));
-    TRY(cairn_hdf5_record(f->file, cairn_step_record(), &scene->step, error));
-    TRY(cairn_hdf5_record(f->file, cairn_run_record(), &scene->run, error));
-    return cairn_hdf5_text(f->file, "ending", "unfinished", error);
-}
-
-/* A scene without named materials gets an empty list, so that readers need no special case. */
-static cairn_status write_materials(cairn_run_file *f, cairn_error *error)
-{
-    hid_t group;
-    int count = f->scene->material_names ? f->scene->material_count : 0;
-    /* the file is being continued, and has them */
-    if (H5Lexists(f->file, "materials", H5P_DEFAULT) > 0)
-        return CAIRN_OK;
-    TRY(cairn_hdf5_group(f->file, "materials", &group, error));
-    cairn_status status =
-        cairn_hdf5_text_dataset(group, "name", f->scene->material_names, (size_t)count, error);
-    H5Gclose(group);
-    return status;
 }
 
 /* ---- columns ------------------------------------------------------------------------------- */
@@ -353,8 +302,7 @@ static cairn_status write_events(cairn_run_file *f, int64_t step, cairn_error *e
 static cairn_status create_all(cairn_run_file *f, cairn_error *error)
 {
     hid_t frames;
-    TRY(write_settings(f, error));
-    TRY(write_materials(f, error));
+    TRY(cairn_run_write_settings(f->file, f->scene, error));
     TRY(create_steps(f, error));
     TRY(create_events(f, error));
     const cairn_world *world = f->scene->world;

@@ -49,6 +49,9 @@ typedef struct cairn_run_extent {
     cairn_run_series_mark series[CAIRN_MOST_PROBES]; /* in the order of the scene */
 } cairn_run_extent;
 
+/* info.c: the root attributes, and the names of materials. In a file that is being continued the
+ * attributes are written again, and `ending` becomes "unfinished" again. */
+cairn_status cairn_run_write_settings(hid_t file, const cairn_scene *scene, cairn_error *error);
 /* With `to` NULL, create folder/run.h5.part with the settings of the scene. Otherwise open it,
  * check its checksums, cut it to the extent `to`, which it had at a checkpoint, and continue from
  * there. `folder` and `scene` must outlive the file. */

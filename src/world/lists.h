@@ -187,6 +187,9 @@ cairn_status cairn_varied_set(cairn_world *world, double h);
 /* Set them back, after a step that failed. */
 void cairn_varied_restore(cairn_world *world);
 void cairn_varied_release(cairn_world *world);
+/* Functions of time in saved states; reading takes one of them. */
+void cairn_varied_write(cairn_writer *w, const cairn_world *world);
+cairn_status cairn_varied_read(cairn_reader *r, cairn_world *world);
 
 /* ---- the periodic cell ----------------------------------------------------------------------- */
 
@@ -205,10 +208,8 @@ cairn_status cairn_lattice_begin(cairn_world *world, double h);
 /* When it ends: move the edges. */
 void cairn_lattice_advance(cairn_world *world, double h);
 /* The cell as bytes of a saved state, and back; fails where it spans no volume. */
-struct cairn_writer;
-struct cairn_reader;
-void cairn_lattice_write(struct cairn_writer *w, const cairn_world *world);
-cairn_status cairn_lattice_read(struct cairn_reader *r, cairn_world *world);
+void cairn_lattice_write(cairn_writer *w, const cairn_world *world);
+cairn_status cairn_lattice_read(cairn_reader *r, cairn_world *world);
 /* Whether what the world has is possible in its cell, with the key to blame. */
 cairn_status cairn_lattice_check(const cairn_world *world, const cairn_step_options *options,
                                  cairn_error *error);

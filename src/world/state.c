@@ -756,29 +756,6 @@ static cairn_status read_outlets(cairn_reader *r, cairn_world *world)
     return read_each(r, world, read_outlet);
 }
 
-/* ---- numbers that vary ---------------------------------------------------------------------- */
-
-/* The functions; the numbers themselves are those of the last step. */
-static void write_varied(cairn_writer *w, const cairn_world *world)
-{
-    const cairn_varied_list *list = &world->driven.varied;
-    cairn_write_whole(w, (int64_t)list->count);
-    for (size_t k = 0; k < list->count; k++) {
-        cairn_write_whole(w, (int64_t)list->items[k].what);
-        cairn_write_whole(w, list->items[k].index);
-        cairn_write_function(w, &list->items[k].function);
-    }
-}
-
-static cairn_status read_varied(cairn_reader *r, cairn_world *world)
-{
-    int what = (int)cairn_read_within(r, 0, CAIRN_VARIED_COUNT - 1);
-    int index = (int)cairn_read_within(r, 0, INT32_MAX);
-    cairn_function function = cairn_read_function(r);
-    TRY(settle(r));
-    return cairn_world_vary(world, (cairn_varied)what, index, &function);
-}
-
 /* ---- the world ------------------------------------------------------------------------------ */
 
 static void write_clock(cairn_writer *w, const cairn_world *world)
@@ -834,7 +811,7 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
     write_inlets(&w, world);
     write_outlets(&w, world);
     write_joints(&w, world);
-    write_varied(&w, world);
+    cairn_varied_write(&w, world);
     write_contacts(&w, world);
     write_clock(&w, world);
     cairn_cells_write(&w, world);
@@ -843,8 +820,9 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
     return status;
 }
 
-/* Reads in the order of cairn_world_save: what others refer to comes first. The clock comes last but
- * for cells: everything created before it is created at time 0. Bytes left over are an error. */
+/* Reads in the order of cairn_world_save: what others refer to comes first. The clock comes last
+ * but for cells: everything created before it is created at time 0. Bytes left over are an
+ * error. */
 static cairn_status read_world(cairn_reader *r, cairn_world *world)
 {
     TRY(cairn_lattice_read(r, world));
@@ -856,7 +834,7 @@ static cairn_status read_world(cairn_reader *r, cairn_world *world)
     TRY(read_each(r, world, read_inlet));
     TRY(read_outlets(r, world));
     TRY(read_joints(r, world));
-    TRY(read_each(r, world, read_varied));
+    TRY(read_each(r, world, cairn_varied_read));
     TRY(read_contacts(r, world));
     world->time = cairn_read_real(r);
     world->clock.start = cairn_read_real(r);

@@ -222,6 +222,28 @@ cairn_status cairn_varied_set(cairn_world *world, double h)
     return CAIRN_OK;
 }
 
+/* The functions; the numbers themselves are those of the last step. */
+void cairn_varied_write(cairn_writer *w, const cairn_world *world)
+{
+    const cairn_varied_list *list = &world->driven.varied;
+    cairn_write_whole(w, (int64_t)list->count);
+    for (size_t k = 0; k < list->count; k++) {
+        cairn_write_whole(w, (int64_t)list->items[k].what);
+        cairn_write_whole(w, list->items[k].index);
+        cairn_write_function(w, &list->items[k].function);
+    }
+}
+
+cairn_status cairn_varied_read(cairn_reader *r, cairn_world *world)
+{
+    int what = (int)cairn_read_within(r, 0, CAIRN_VARIED_COUNT - 1);
+    int index = (int)cairn_read_within(r, 0, INT32_MAX);
+    cairn_function function = cairn_read_function(r);
+    if (r->failed)
+        return CAIRN_BAD_INPUT;
+    return cairn_world_vary(world, (cairn_varied)what, index, &function);
+}
+
 /* ==== the periodic cell ======================================================================= */
 
 /* Images of a body are at x + h k, with the edges of the cell as columns of h. They move by

@@ -214,7 +214,7 @@ class Stat(unittest.TestCase):
                  if line.startswith("  ") and line[2] != " "]
         known.remove("measure")
         known.remove("fields")  # a row for each cell and frame: only by name
-        self.assertEqual(len(known), 15)
+        self.assertEqual(len(known), 16)
         for name in known:
             self.assertIn(f"{name}: ", done.stdout)
         self.assertIn("mixing: mixing index of two classes of grains, the last frame\n"
@@ -762,7 +762,7 @@ class Backends(unittest.TestCase):
             self.assertIn(f"\n  {name} ", out)
         self.assertNotIn("not usable", out)
         out = self.cairn("list", "backends", backends=os.path.join(PLUGINS, "refused")).stdout
-        self.assertRegex(out, r"\n  old +not usable: .*is of version 3 of the interface, expected 2")
+        self.assertRegex(out, r"\n  old +not usable: .*is of version 4 of the interface, expected 3")
         self.assertRegex(out, r"\n  mute +not usable: .*does not show cairn_backend_table")
         self.assertIn("newton", self.cairn("list", "solvers").stdout)
         self.assertEqual(self.cairn("list", "solvers").stdout.count("back end host only"), 5)

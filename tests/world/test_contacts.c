@@ -422,7 +422,7 @@ TEST(a_law_that_comes_later_gets_its_column)
     CHECK_OK(cairn_contacts_reserve(&c, 100, CAIRN_CONTACTS_ALL, 3));
     CHECK(c.adhesion != c.zeros && c.restitution != c.zeros && c.poisson && c.moment != c.zeros);
     CHECK(c.gap[9] == 7);
-    CHECK_INT(c.bytes, c.capacity * (156 + 8 + 16 + 9 + 8 + 16 + 48));
+    CHECK_INT(c.bytes, c.capacity * (156 + 8 + 16 + 9 + 8 + 16 + 48 + 12 + 24));
     cairn_contacts_release(&c);
 }
 
