@@ -31,8 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/common.h"
+#include "base/memory.h"
 #include "bench.h"
 #include "peers/peer.h"
 #include "tests/problems/random_shapes.h"
@@ -401,8 +401,8 @@ int main(int argc, char **argv)
     else if (strcmp(what, "settle") == 0)
         bench_settle(argv[1], bench_number_at(argc, argv, 3, 4000));
     else if (strcmp(what, "large") == 0)
-        bench_large(argv[1], bench_number_at(argc, argv, 3, 100), bench_number_at(argc, argv, 4, 200),
-                    argc > 5 ? argv[5] : "convex");
+        bench_large(argv[1], bench_number_at(argc, argv, 3, 100),
+                    bench_number_at(argc, argv, 4, 200), argc > 5 ? argv[5] : "convex");
     else if (strcmp(what, "scopi") == 0)
         bench_scopi(argv[1], bench_number_at(argc, argv, 3, 16));
     else if (strcmp(what, "rest") == 0) {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "backend/backend.h"
-#include "base/status.h"
+#include "base/common.h"
 
 /* The first one is the default. */
 static const cairn_backend *const backends[] = { &cairn_backend_host, &cairn_backend_scalar };

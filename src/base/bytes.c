@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 
 enum { NUMBER = 8 }; /* bytes */
 

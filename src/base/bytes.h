@@ -4,7 +4,7 @@
 #ifndef CAIRN_BASE_BYTES_H
 #define CAIRN_BASE_BYTES_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/base.h"
 
 /* A stream that grows. Zero is a valid, empty stream. If memory runs out, `failed` is set and stays

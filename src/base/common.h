@@ -1,5 +1,5 @@
 /* common.h - small utilities for many sources: code for devices, length of an array, clock, random
- * numbers, prefetching. */
+ * numbers, prefetching, failures and text. */
 #ifndef CAIRN_BASE_COMMON_H
 #define CAIRN_BASE_COMMON_H
 
@@ -58,5 +58,54 @@ CAIRN_ASKING void cairn_prefetch_write(const void *address, int bytes)
     __builtin_prefetch(address, 1);
     __builtin_prefetch((const char *)address + bytes - 1, 1);
 }
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* Return the status of `call` from the enclosing function if it is a failure. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        cairn_status try_status_ = (call);                                                         \
+        if (try_status_ != CAIRN_OK)                                                               \
+            return try_status_;                                                                    \
+    } while (0)
+
+/* Fill `error` (may be NULL) with a formatted message and a key (NULL: keep the present one), and
+ * return `status`, so that a caller can write `return cairn_fail(...)`. */
+cairn_status cairn_fail(cairn_error *error, cairn_status status, const char *key,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* ---- text written by people, byte by byte, independent of the locale ------------------------ */
+
+static inline bool cairn_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* A separator of words within a line. */
+static inline bool cairn_is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static inline bool cairn_is_space(char c)
+{
+    return c == '\n' || cairn_is_blank(c);
+}
+
+static inline bool cairn_is_control(char c)
+{
+    return (unsigned char)c < 32 || c == 127;
+}
+
+/* Whether the text equals one of the words, a list that ends with NULL. */
+bool cairn_text_is_one_of(const char *text, const char *const *words);
+
+/* The whole text as a number by the core schema of YAML 1.2: a decimal number, .inf, -.inf, .nan.
+ * False: it is something else; *out then is undefined. */
+bool cairn_text_real(const char *text, double *out);
+
+/* Length of the byte order mark of UTF-8 (EF BB BF) that some editors put at the start of a file:
+ * 3, or 0 if there is none. */
+size_t cairn_text_mark(const void *text, size_t length);
 
 #endif

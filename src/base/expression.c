@@ -12,8 +12,6 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "base/text.h"
 
 enum { MOST_CODES = 1000, MOST_NESTED = 50, MOST_STACKED = 200, MOST_LETTERS = 31 };
 

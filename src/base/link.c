@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/common.h"
-#include "base/status.h"
+#include "base/memory.h"
 
 void cairn_link_send(cairn_link *link, int to, const void *bytes, size_t count)
 {

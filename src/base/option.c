@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
-#include "base/text.h"
+#include "base/common.h"
 
 const cairn_option *cairn_record_find(const cairn_record *record, const char *name)
 {

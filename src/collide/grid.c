@@ -15,9 +15,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "collide/collide.h"
 
 enum { LEVELS = 64, GRAIN = 512, ROOMY = 4, USUAL = 12, STEPS = 16 };

@@ -15,13 +15,13 @@
  *
  * The images are chosen with a slack, by which zones may grow and the edges of the cell may move;
  * beyond it they are chosen again. */
-#include "collide/images.h"
+#include "collide/collide.h"
 
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 
 enum { GRAIN = 4096 }; /* pairs in one piece of parallel work */
 

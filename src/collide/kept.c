@@ -24,7 +24,6 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 
 enum { GRAIN = 4096, REBUILD = 100, TRIAL = 16, WASTE = 3, MOST_PAIRS = 32 };
@@ -235,9 +234,8 @@ static cairn_status merge(cairn_kept_pairs *kept, cairn_pair_list *spare)
             from++;
     }
     const cairn_pair_list old = kept->list;
-    kept->list = (cairn_pair_list){ .items = spare->items,
-                                    .count = total,
-                                    .capacity = spare->capacity };
+    kept->list =
+        (cairn_pair_list){ .items = spare->items, .count = total, .capacity = spare->capacity };
     spare->items = old.items;
     spare->count = old.count;
     spare->capacity = old.capacity;

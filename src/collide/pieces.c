@@ -4,8 +4,8 @@
  * body near the box of the other, and for each of them the pieces of the other near its box. */
 #include <math.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "collide/collide.h"
 #include "math/vec.h"
 #include "shape/geometry.h"

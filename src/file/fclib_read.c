@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/fclib.h"
 #include "file/file.h"
 #include "file/formats.h"

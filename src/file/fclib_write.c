@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/fclib.h"
 #include "file/file.h"
 #include "file/formats.h"

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/output.h"
 
 #define PART ".part"

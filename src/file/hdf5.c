@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "file/file.h"
 
 cairn_hdf5_quiet cairn_hdf5_quiet_begin(void)

@@ -6,8 +6,8 @@
 
 #include <hdf5.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "cairn/base.h"
 #include "file/file.h"
 

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 
 /* A column of width 1 is a list, not a table with one column. */
 static int rank_of(int width)

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "file/file.h"
 
 /* Longer texts are refused: a damaged length must not make the program allocate memory. */

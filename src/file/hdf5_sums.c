@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 
 #define GROUP "checksums"
 

@@ -12,9 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "cairn/shape.h"
 #include "file/file.h"
 

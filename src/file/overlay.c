@@ -20,7 +20,6 @@
 #include "base/bytes.h"
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 
 /* HEAD: magic, id, two sizes and the count, 16 + 4 * 8 bytes. */
 enum { PAGE = 4096, HEAD = 48, ID_DIGITS = 16 };

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/output.h"
 #include "file/file.h"
 
@@ -102,8 +102,7 @@ typedef struct grid_arrays {
 } grid_arrays;
 
 /* Copy the columns into arrays; a vector has three numbers in 2D as well. */
-static void fill_arrays(const cairn_statistic_table *t, size_t first, size_t rows,
-                        grid_arrays *out)
+static void fill_arrays(const cairn_statistic_table *t, size_t first, size_t rows, grid_arrays *out)
 {
     double *room = out->room;
     for (int c = 1 + t->dimension; c < t->column_count && out->count < MOST_ARRAYS; out->count++) {

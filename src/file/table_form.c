@@ -9,9 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "file/file.h"
 #include "file/formats.h"
 #include "file/hdf5.h"

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "file/formats.h"
 
 enum { NAME_BYTES = 64, MOST_COLUMNS = CAIRN_TABLE_COLUMNS };

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "file/file.h"
 
 /* The arrays after the underscore, collected while the head is written, because the head has to
@@ -172,9 +172,8 @@ cairn_status cairn_vtk_grid_write(const char *path, const cairn_vtk_grid *g, cai
         cairn_number_text(g->origin[k], number[k]);
     cairn_number_text(g->edge, number[3]);
     snprintf(extent, sizeof extent, "0 %d 0 %d 0 %d", g->cells[0], g->cells[1], g->cells[2]);
-    snprintf(more, sizeof more,
-             " WholeExtent=\"%s\" Origin=\"%s %s %s\" Spacing=\"%s %s %s\"", extent, number[0],
-             number[1], number[2], number[3], number[3], number[3]);
+    snprintf(more, sizeof more, " WholeExtent=\"%s\" Origin=\"%s %s %s\" Spacing=\"%s %s %s\"",
+             extent, number[0], number[1], number[2], number[3], number[3], number[3]);
     TRY(cairn_file_create(path, &file, error));
     appendix a = { .out = file.stream };
     put_head(file.stream, "ImageData", more);

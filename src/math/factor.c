@@ -8,8 +8,8 @@
 #include <string.h>
 #include <umfpack.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 
 /* ---- the BLAS below ---------------------------------------------------------------------- */
 

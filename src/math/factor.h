@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/base.h"
 
 /* ---- the BLAS below ---------------------------------------------------------------------- */

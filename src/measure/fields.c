@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "base/common.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "measure/measure.h"
 
@@ -107,10 +106,10 @@ static void spread(const grid *g, cairn_vec3 x, int first, const double *values,
     reach_all(g, x, s);
     for (int k = 0; k < s[2].count; k++)
         for (int j = 0; j < s[1].count; j++) {
-            size_t row = ((size_t)(s[2].first + k) * (size_t)g->cells[1] +
-                          (size_t)(s[1].first + j)) *
-                             (size_t)g->cells[0] +
-                         (size_t)s[0].first;
+            size_t row =
+                ((size_t)(s[2].first + k) * (size_t)g->cells[1] + (size_t)(s[1].first + j)) *
+                    (size_t)g->cells[0] +
+                (size_t)s[0].first;
             double across = s[2].weight[k] * s[1].weight[j];
             for (int f = 0; f < count; f++) {
                 double *sum = g->sum[first + f] + row, value = values[f] * across;
@@ -153,8 +152,7 @@ static void add_to_line(const grid *g, const tube *t, cairn_vec3 point, double s
     for (int k = 0; k < s[2].count; k++)
         for (int j = 0; j < s[1].count; j++) {
             int row = (s[2].first + k - t->first[2]) * t->count[1] + s[1].first + j - t->first[1];
-            double *line =
-                g->line + (size_t)row * (size_t)t->count[0] + (s[0].first - t->first[0]);
+            double *line = g->line + (size_t)row * (size_t)t->count[0] + (s[0].first - t->first[0]);
             double across = share * s[2].weight[k] * s[1].weight[j];
             for (int i = 0; i < s[0].count; i++)
                 line[i] += across * s[0].weight[i];
@@ -170,8 +168,7 @@ static void fill_line(const grid *g, const tube *t, cairn_vec3 from, cairn_vec3 
     memset(g->line, 0, cells * sizeof *g->line);
     for (int p = 0; p < (int)pieces; p++)
         for (int q = 0; q < 2; q++)
-            add_to_line(g, t, cairn_add_scaled(from, (p + gauss[q]) / pieces, way),
-                        0.5 / pieces);
+            add_to_line(g, t, cairn_add_scaled(from, (p + gauss[q]) / pieces, way), 0.5 / pieces);
 }
 
 /* Add f_j l_k times the mean of W along l. */
@@ -208,7 +205,7 @@ static void add_grains(const cairn_sample *s, const grid *g)
         if (!s->is_grain[i])
             continue;
         double m = s->mass[i], r = cairn_measure_radius(s, i), products[6];
-        double volume = s->volume[i] > 0  ? s->volume[i]
+        double volume = s->volume[i] > 0    ? s->volume[i]
                         : g->dimension == 2 ? M_PI * r * r
                                             : 4.0 / 3 * M_PI * r * r * r;
         cairn_vec3 v = s->v[i];

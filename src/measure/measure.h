@@ -7,7 +7,7 @@
 #ifndef CAIRN_MEASURE_MEASURE_H
 #define CAIRN_MEASURE_MEASURE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/statistics.h"
 #include "math/vec.h"
 

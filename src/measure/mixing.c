@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "measure/measure.h"
 
 /* Two arrays of doubles with one entry per cell: 256 MiB at most. */

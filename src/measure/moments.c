@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "base/common.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "measure/measure.h"
 

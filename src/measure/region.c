@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "measure/measure.h"
 

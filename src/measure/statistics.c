@@ -2,19 +2,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "measure/measure.h"
 
 /* In the order in which `cairn list statistics` shows them. */
 static const cairn_statistic *const statistics[] = {
-    &cairn_statistic_packing,    &cairn_statistic_slices,           &cairn_statistic_surface,
-    &cairn_statistic_height,     &cairn_statistic_centre,           &cairn_statistic_coordination,
-    &cairn_statistic_neighbours, &cairn_statistic_pair_correlation, &cairn_statistic_forces,
-    &cairn_statistic_stress,     &cairn_statistic_fabric,           &cairn_statistic_temperature,
-    &cairn_statistic_mixing,     &cairn_statistic_energy,           &cairn_statistic_flow,
-    &cairn_statistic_fields,     &cairn_statistic_cell,
+    &cairn_statistic_packing,    &cairn_statistic_slices,
+    &cairn_statistic_surface,    &cairn_statistic_height,
+    &cairn_statistic_centre,     &cairn_statistic_coordination,
+    &cairn_statistic_neighbours, &cairn_statistic_pair_correlation,
+    &cairn_statistic_forces,     &cairn_statistic_stress,
+    &cairn_statistic_fabric,     &cairn_statistic_temperature,
+    &cairn_statistic_mixing,     &cairn_statistic_energy,
+    &cairn_statistic_flow,       &cairn_statistic_fields,
+    &cairn_statistic_cell,
 };
 
 enum { STATISTICS = sizeof statistics / sizeof statistics[0] };

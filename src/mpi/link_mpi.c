@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 
 enum tag { LAST, MORE, LEFT };
 

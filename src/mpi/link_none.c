@@ -1,5 +1,5 @@
 /* link_none.c - takes the place of link_mpi.c in a build without MPI; see mpi.h. */
-#include "base/status.h"
+#include "base/common.h"
 #include "mpi/mpi.h"
 
 bool cairn_mpi_name(char *text, size_t capacity)

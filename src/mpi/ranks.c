@@ -3,7 +3,6 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "mpi/mpi.h"
 
 /* The largest of some variables of the environment; 0: there is none. */

@@ -3,7 +3,7 @@
  * checked. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "cairn/problem.h"
 #include "math/factor.h"
 #include "problem/operator.h"

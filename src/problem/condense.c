@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/global.h"
 #include "math/factor.h"
 #include "problem/operator.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 
 /* The blocks of a contact, the lower one first; a wall (-1) comes last. */
 static void sort_blocks(const cairn_problem *p, int j, int32_t out[2])

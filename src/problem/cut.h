@@ -8,7 +8,7 @@
 #ifndef CAIRN_PROBLEM_CUT_H
 #define CAIRN_PROBLEM_CUT_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/problem.h"
 
 /* The border between a part of this member and a part of another one. */

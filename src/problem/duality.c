@@ -18,8 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/status.h"
+#include "base/common.h"
+#include "base/memory.h"
 #include "problem/cone.h"
 #include "problem/operator.h"
 

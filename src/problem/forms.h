@@ -3,7 +3,7 @@
 #ifndef CAIRN_PROBLEM_FORMS_H
 #define CAIRN_PROBLEM_FORMS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/problem.h"
 
 /* ---- W formed ---------------------------------------------------------------------------- */

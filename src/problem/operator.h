@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/common.h"
+#include "base/memory.h"
 #include "cairn/problem.h"
 #include "math/factor.h"
 #include "math/vec.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/operator.h"
 
 /* The order of the tests matters: rows with bounds first, since they may act on one block too. */

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/cell.h"
 #include "file/hdf5.h"
 

@@ -18,7 +18,6 @@
 #include "base/bytes.h"
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "run/run_file.h"
 #include "run/together.h"
 #include "scene/stages.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/common.h"
-#include "base/status.h"
 
 /* NULL past the last kind, as `value_name` of a column requires. */
 static const char *shape_name(int kind)

@@ -3,7 +3,7 @@
 #ifndef CAIRN_RUN_DRAWING_H
 #define CAIRN_RUN_DRAWING_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/base.h"
 #include "cairn/scene.h"
 #include "cairn/world.h"

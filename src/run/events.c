@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "cairn/generate.h"
 #include "cairn/run.h"
 #include "file/file.h"

@@ -7,7 +7,7 @@
 #ifndef CAIRN_RUN_FRAME_H
 #define CAIRN_RUN_FRAME_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/joint.h"
 #include "cairn/shape.h"
 #include "cairn/world.h"
@@ -129,7 +129,7 @@ typedef struct cairn_run_frame {
     int32_t *load_body;
     cairn_vec3 *force, *torque;
     cairn_vec3 *load_damping; /* N s/m: of walls that cells move; 0: other bodies */
-    size_t poses; /* driven bodies: poses at which the contacts were evaluated */
+    size_t poses;             /* driven bodies: poses at which the contacts were evaluated */
     int32_t *pose_body;
     cairn_vec3 *pose_x;
     cairn_quat *pose_q;
@@ -219,12 +219,12 @@ typedef struct cairn_run_sources {
 /* Copy an array of at most CAIRN_RUN_COLUMNS columns into a list. */
 cairn_run_sources cairn_run_sources_of(const cairn_run_source *items, size_t count);
 
-cairn_run_sources cairn_run_detail_sources(void); /* contacts: columns of certificates only */
+cairn_run_sources cairn_run_detail_sources(void);     /* contacts: columns of certificates only */
 cairn_run_sources cairn_run_load_sources(bool cells); /* of the last step */
-cairn_run_sources cairn_run_pose_sources(void);   /* driven bodies               */
-cairn_run_sources cairn_run_impact_sources(void); /* impacts resolved one after the other */
-cairn_run_sources cairn_run_change_sources(void); /* bodies that the caller changed       */
-cairn_run_sources cairn_run_guess_sources(void);  /* v^ where contacts are linearised */
+cairn_run_sources cairn_run_pose_sources(void);       /* driven bodies               */
+cairn_run_sources cairn_run_impact_sources(void);     /* impacts resolved one after the other */
+cairn_run_sources cairn_run_change_sources(void);     /* bodies that the caller changed       */
+cairn_run_sources cairn_run_guess_sources(void);      /* v^ where contacts are linearised */
 
 /* The properties of a body that are written once, and the contacts of the last step. Columns for
  * laws beyond Coulomb friction are included only if the world has such laws. */

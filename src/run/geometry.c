@@ -9,7 +9,6 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "run/frame.h"
 
 /* A part of a compound as it is stored: the columns are gathered from an array of these. */

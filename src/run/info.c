@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "file/file.h"
 #include "file/hdf5.h"
 #include "run/run_file.h"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/common.h"
-#include "base/status.h"
 #include "cairn/fclib.h"
 #include "file/file.h"
 #include "run/drawing.h"

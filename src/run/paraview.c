@@ -11,13 +11,11 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "file/file.h"
 #include "math/vec.h"
 
 /* Series are also the beginnings of the file names. */
-static const char *const series[] = { "bodies", "contacts", "joints",
-                                      "walls",  "shapes",   "fields" };
+static const char *const series[] = { "bodies", "contacts", "joints", "walls", "shapes", "fields" };
 enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, FIELDS, SERIES };
 
 /* The shapes that the series `shapes` refers to; one file for the whole run. */

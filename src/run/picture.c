@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
-#include "base/text.h"
+#include "base/common.h"
 #include "file/file.h"
 #include "math/vec.h"
 #include "run/drawing.h"

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/run.h"
 #include "file/file.h"
 #include "file/hdf5.h"

@@ -13,7 +13,6 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/joint.h"
 #include "cairn/run.h"
 #include "file/file.h"
@@ -34,9 +33,9 @@ enum { PACKING_SAMPLES = 200000 };
 /* What a caller with a loop of its own must leave alone between steps, since the run file could not
  * tell: the clock, which bodies there are, and gravity. */
 typedef struct untouched {
-    double time;       /* s                    */
-    int bodies;        /* how many there are   */
-    uint64_t uid_sum;  /* of their uids        */
+    double time;      /* s                    */
+    int bodies;       /* how many there are   */
+    uint64_t uid_sum; /* of their uids        */
     cairn_vec3 gravity;
 } untouched;
 
@@ -97,8 +96,7 @@ static cairn_status store_frame(run *r)
     if (r->stored == r->summary.steps)
         return CAIRN_OK;
     if (r->team.spread) {
-        TRY(written(r, now,
-                    cairn_team_frame(&r->team, &r->output, r->summary.steps, &r->error)));
+        TRY(written(r, now, cairn_team_frame(&r->team, &r->output, r->summary.steps, &r->error)));
     } else {
         TRY(look(r));
         TRY(written(r, now, cairn_run_output_frame(&r->output, r->summary.steps, &r->error)));
@@ -272,10 +270,7 @@ static bool goes_on(const run *r)
 static const char *ending_of(const run *r)
 {
     bool early = r->summary.steps < count_steps(r->scene);
-    return r->summary.interrupted ? "interrupted"
-           : r->ends              ? "event"
-           : early                ? "rest"
-                                  : "complete";
+    return r->summary.interrupted ? "interrupted" : r->ends ? "event" : early ? "rest" : "complete";
 }
 
 /* Whether an event has ended the run after this step. */

@@ -15,7 +15,6 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "file/file.h"
 #include "file/hdf5.h"
 #include "run/frame.h"

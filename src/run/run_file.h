@@ -3,7 +3,7 @@
 #ifndef CAIRN_RUN_RUN_FILE_H
 #define CAIRN_RUN_RUN_FILE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/run.h"
 #include "cairn/scene.h"
 #include "cairn/world.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/cell.h"
 #include "cairn/world.h"
 #include "file/file.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/common.h"
-#include "base/status.h"
 #include "cairn/backend.h"
 #include "cairn/joint.h"
 #include "file/file.h"

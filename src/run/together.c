@@ -7,7 +7,6 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "cairn/joint.h"
 #include "mpi/mpi.h"
 #include "scene/stages.h"

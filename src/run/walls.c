@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 
 /* Resolution of surfaces of revolution, around the axis and along it; and room for the corners of a

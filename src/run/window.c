@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "run/frame.h"
 #include "run/together.h"
@@ -52,8 +52,8 @@ static cairn_status index_bodies(cairn_team *t)
     cairn_window *w = &t->window;
     int held = t->link->member == 0 ? b.held : 0, count = held + own.end - own.begin;
     named_row *list = cairn_memory_zeroed((size_t)count + 1, sizeof *list);
-    cairn_status status = cairn_memory_extend((void **)&w->row, &w->room, (size_t)count + 1,
-                                              sizeof *w->row);
+    cairn_status status =
+        cairn_memory_extend((void **)&w->row, &w->room, (size_t)count + 1, sizeof *w->row);
     if (!list)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < count; i++) {
@@ -167,8 +167,7 @@ static void pack_contacts(cairn_team *t, cairn_writer *out)
     }
     for (int i = begin; i < end; i++)
         for (size_t side = 0; side < 2; side++)
-            cairn_write_raw(out, &b.uid[c.body[2 * (size_t)w->contact[i] + side]],
-                            sizeof *b.uid);
+            cairn_write_raw(out, &b.uid[c.body[2 * (size_t)w->contact[i] + side]], sizeof *b.uid);
     for (int k = 0; k < columns.count; k++) {
         size_t size = cairn_column_row(columns.items[k], c.dimension);
         const char *rows = cairn_column_rows(columns.items[k], &c);
@@ -323,9 +322,10 @@ cairn_status cairn_window_answer(cairn_team *t, const cairn_order *o)
     cairn_writer out = { 0 };
     cairn_status status = CAIRN_OK;
     if (o->what == CAIRN_ORDER_SEND_PLACES)
-        cairn_write_raw(&out, t->window.place,
-                        (size_t)(first_uid(t, t->link->member + 1) -
-                                 first_uid(t, t->link->member)) * sizeof *t->window.place);
+        cairn_write_raw(
+            &out, t->window.place,
+            (size_t)(first_uid(t, t->link->member + 1) - first_uid(t, t->link->member)) *
+                sizeof *t->window.place);
     else
         status = pack(t, o, &out);
     if (status == CAIRN_OK && !out.failed)

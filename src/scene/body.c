@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/joint.h"
 #include "scene/stages.h"
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/common.h"
-#include "base/status.h"
 #include "cairn/joint.h"
 #include "scene/stages.h"
 

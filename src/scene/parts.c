@@ -15,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/expression.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "file/file.h"
 #include "scene/stages.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "scene/stages.h"
 
 /* MAX_KNOWN is the room for the keys of one mapping, or the names of one choice; it must exceed

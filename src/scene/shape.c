@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "file/file.h"
 #include "scene/stages.h"
 

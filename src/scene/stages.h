@@ -7,9 +7,9 @@
 #ifndef CAIRN_SCENE_STAGES_H
 #define CAIRN_SCENE_STAGES_H
 
-#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/link.h"
+#include "base/memory.h"
 #include "cairn/cell.h"
 #include "cairn/generate.h"
 #include "cairn/scene.h"
@@ -193,7 +193,7 @@ typedef struct cairn_scene_build {
     int varying_count, part;
     cairn_scene_file *files;  /* files read so far, newest first */
     cairn_scene_share *share; /* NULL: this process makes all bodies */
-    cairn_error *error;      /* never NULL            */
+    cairn_error *error;       /* never NULL            */
 } cairn_scene_build;
 
 /* ---- before the tree is interpreted, in parts.c and scene.c ---------------------------------- */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/joint.h"
 #include "file/hdf5.h"
 #include "scene/stages.h"

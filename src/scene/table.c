@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "cairn/output.h"
 #include "file/file.h"
 #include "scene/stages.h"

@@ -12,9 +12,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "base/text.h"
 
 enum {
     /* copying, measuring height and printing paths recurse, so the depth bounds the stack */

@@ -6,7 +6,7 @@
 #ifndef CAIRN_SCENE_YAML_H
 #define CAIRN_SCENE_YAML_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/base.h"
 
 typedef enum cairn_yaml_kind {

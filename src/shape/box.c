@@ -10,7 +10,7 @@
  * Features: faces 0..5 are +x, -x, +y, -y, +z, -z; vertex bits 1, 2, 4 mean x, y, z > 0. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 

@@ -10,7 +10,7 @@
  * In 2D the radius may be 0: a segment, without mass of its own. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 

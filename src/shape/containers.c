@@ -1,7 +1,7 @@
 /* containers.c - half-spaces, containers and funnels: walls that hold other bodies. They are not
  * convex or not bounded, so they have no support function, and no volume; collide/ treats each
  * kind by formulas of its own. */
-#include "base/status.h"
+#include "base/common.h"
 #include "shape/shape.h"
 
 /* ---- half-spaces ------------------------------------------------------------------------- */

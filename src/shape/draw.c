@@ -5,8 +5,8 @@
  * the polygons. Their corners lie on the surface. */
 #include <math.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
 #include "shape/shape.h"

@@ -2,7 +2,7 @@
  * their frames. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 
 /* ---- life ----------------------------------------------------------------------------------- */

@@ -10,8 +10,8 @@
 #include <libqhull_r/poly_r.h>
 #include <libqhull_r/qset_r.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
 

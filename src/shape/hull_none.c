@@ -2,7 +2,7 @@
  * formats may be built so, see cmake/core.cmake. */
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "shape/geometry.h"
 
 static cairn_status refuse(cairn_error *error)

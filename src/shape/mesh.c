@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
 #include "shape/shape.h"

@@ -7,7 +7,7 @@
 #ifndef CAIRN_SHAPE_SHAPE_H
 #define CAIRN_SHAPE_SHAPE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/shape.h"
 
 /* ---- moments ----------------------------------------------------------------------------- */

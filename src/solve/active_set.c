@@ -25,10 +25,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/factor.h"
 #include "problem/operator.h"
-#include "solve/pivoting.h"
+#include "solve/systems.h"
 
 /* ---- the factor -------------------------------------------------------------------------- */
 

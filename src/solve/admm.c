@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "backend/host/host.h"
-#include "base/status.h"
+#include "base/common.h"
 #include "math/factor.h"
 #include "problem/operator.h"
 #include "solve/solver.h"

@@ -19,7 +19,7 @@
  * only. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "solve/solver.h"
 
 enum { PATIENCE = 50, DOUBLINGS = 10, POWER_STEPS = 40 };

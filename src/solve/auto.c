@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/operator.h"
 #include "solve/solver.h"
 

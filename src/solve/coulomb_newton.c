@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/status.h"
+#include "base/common.h"
+#include "base/memory.h"
 #include "cairn/problem.h"
 #include "math/factor.h"
 #include "problem/forms.h"

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cone.h"
 #include "problem/cut.h"
 #include "problem/operator.h"

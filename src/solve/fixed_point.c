@@ -2,7 +2,7 @@
  * only where the convex law is too far from it. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cut.h"
 #include "problem/operator.h"
 #include "solve/solver.h"

@@ -29,7 +29,7 @@
  * r regularly, so that rounding errors do not accumulate. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "solve/solver.h"
 
 enum { PLAIN, ACCELERATED };

@@ -29,7 +29,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "solve/solver.h"
 
 enum { REFINEMENTS = 1, CORRECTIONS = 3, PATIENCE = 15, BREAKDOWNS = 5 };

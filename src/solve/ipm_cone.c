@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/operator.h"
 
 /* ---- the list ------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/operator.h"
 
 /* ---- pattern -------------------------------------------------------------------------------- */

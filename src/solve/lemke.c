@@ -8,7 +8,7 @@
  * Rows with bounds are unknowns of their own, those without bounds free ones.
  * 2D problems, where the two-sided cone is Coulomb's own, and 3D ones with edges. For Coulomb's law
  * solutions need not be unique, velocities included. */
-#include "solve/pivoting.h"
+#include "solve/systems.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/common.h"
-#include "base/status.h"
 #include "math/factor.h"
 
 static bool accepts(cairn_law law, const cairn_problem *p)

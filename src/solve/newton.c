@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cone.h"
 #include "problem/forms.h"
 #include "problem/operator.h"

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/factor.h"
 #include "problem/cone.h"
 #include "problem/judge.h"

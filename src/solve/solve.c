@@ -8,7 +8,6 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "problem/cut.h"
 #include "problem/forms.h"
 #include "problem/operator.h"

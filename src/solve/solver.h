@@ -3,7 +3,7 @@
 #define CAIRN_SOLVE_SOLVER_H
 
 #include "backend/backend.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/solve.h"
 
 /* The data of solvers that factorise: the arrays of the back end "host", NULL on any other. */

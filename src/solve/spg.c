@@ -12,7 +12,7 @@
  * Convex law only: around it, the fixed point of fixed_point.c gives Coulomb's. */
 #include <math.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "solve/solver.h"
 
 enum { PATIENCE = 50, MEMORY = 10 };

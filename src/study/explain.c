@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "cairn/study.h"
 #include "file/file.h"
 #include "file/hdf5.h"
@@ -57,8 +57,8 @@ typedef struct facts {
     /* the attribute `ranks`: members (0: one process); s: compute, wait, send, most compute;
      * messages and bytes of all */
     double ranks[7];
-    double repeated, missed;  /* steps                                               */
-    double exhausted;         /* missed steps that used all iterations: more might have helped */
+    double repeated, missed; /* steps                                               */
+    double exhausted;        /* missed steps that used all iterations: more might have helped */
     double mean_iterations;
     /* m: length scale of the smallest dynamic body: the radius of a sphere, or half the edge of a
      * cube (2D: square) of the same volume; 0: none */
@@ -220,8 +220,8 @@ static void tell_ranks(const facts *f, FILE *out)
                 all > 0 ? 100 * r[COMPUTE + k] / all : 0);
     fprintf(out, "  %-20s %.1f %%: %.3g s compute at most\n", "imbalance", 100 * imbalance(f),
             r[MOST_COMPUTE]);
-    fprintf(out, "  %-20s %.0f of %.3g MB in all by a rank\n", "messages",
-            r[MESSAGES] / r[MEMBERS], r[BYTES] / r[MEMBERS] / 1e6);
+    fprintf(out, "  %-20s %.0f of %.3g MB in all by a rank\n", "messages", r[MESSAGES] / r[MEMBERS],
+            r[BYTES] / r[MEMBERS] / 1e6);
 }
 
 static void tell_worst(const facts *f, FILE *out, const char *name, const double *column,

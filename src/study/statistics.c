@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "cairn/study.h"
 #include "file/file.h"
 #include "run/run_file.h"
@@ -110,8 +109,8 @@ static bool has_column(const cairn_run_reader *r, const char *name)
 /* Entries of the ledger that the first run files did not have. */
 static bool is_newer(const char *name)
 {
-    static const char *const newer[] = { "sleep_loss", "gravity_work", "entered_mass", "left_mass",
-                                         "applied_energy", NULL };
+    static const char *const newer[] = { "sleep_loss", "gravity_work",   "entered_mass",
+                                         "left_mass",  "applied_energy", NULL };
     return cairn_text_is_one_of(name, newer);
 }
 
@@ -154,9 +153,9 @@ static cairn_status read_totals(cairn_run_reader *r)
 static cairn_status read_cell(cairn_run_reader *r)
 {
     static const char *const names[CAIRN_CELL_NUMBERS] = {
-        "length_x", "length_y", "length_z", "strain_x", "strain_y",      "strain_z",
-        "force_x",  "force_y",  "force_z",  "stress_x", "stress_y",      "stress_z",
-        "volume_strain", "friction_angle", "shear_x",  "shear_y", "shear_z"
+        "length_x",      "length_y",       "length_z", "strain_x", "strain_y", "strain_z",
+        "force_x",       "force_y",        "force_z",  "stress_x", "stress_y", "stress_z",
+        "volume_strain", "friction_angle", "shear_x",  "shear_y",  "shear_z"
     };
     if (H5Lexists(r->file, "statistics", H5P_DEFAULT) <= 0 ||
         H5Lexists(r->file, "statistics/cell", H5P_DEFAULT) <= 0)

@@ -3,7 +3,7 @@
 #ifndef CAIRN_STUDY_STUDY_H
 #define CAIRN_STUDY_STUDY_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/study.h"
 #include "file/hdf5.h"
 #include "measure/measure.h"

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "file/file.h"
 
 const char *cairn_verdict_name(cairn_verdict verdict)

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 #include "world/store.h"

@@ -22,7 +22,6 @@
 #include "base/link.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/cut.h"
 #include "world/step.h"
@@ -44,8 +43,8 @@ static void cell_default(void *def)
 
 static void axis_default(void *axis)
 {
-    *(cairn_cell_axis *)axis = (cairn_cell_axis){ .low = cairn_body_none(),
-                                                  .high = cairn_body_none() };
+    *(cairn_cell_axis *)axis =
+        (cairn_cell_axis){ .low = cairn_body_none(), .high = cairn_body_none() };
 }
 
 static const cairn_option cell_options[] = {
@@ -74,17 +73,19 @@ static const cairn_option axis_options[] = {
 
 const cairn_record *cairn_cell_record(void)
 {
-    static const cairn_record record = { "cell",       "walls that press on grains",
-                                         sizeof(cairn_cell_def), cell_default,
-                                         cell_options, CAIRN_COUNT(cell_options) };
+    static const cairn_record record = {
+        "cell",       "walls that press on grains", sizeof(cairn_cell_def), cell_default,
+        cell_options, CAIRN_COUNT(cell_options)
+    };
     return &record;
 }
 
 const cairn_record *cairn_cell_axis_record(void)
 {
-    static const cairn_record record = { "axis",       "control of two walls of a cell",
-                                         sizeof(cairn_cell_axis), axis_default,
-                                         axis_options, CAIRN_COUNT(axis_options) };
+    static const cairn_record record = {
+        "axis",       "control of two walls of a cell", sizeof(cairn_cell_axis), axis_default,
+        axis_options, CAIRN_COUNT(axis_options)
+    };
     return &record;
 }
 

@@ -24,8 +24,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/cone.h"
 #include "problem/cut.h"
@@ -695,7 +695,7 @@ static cairn_probe_reading finish(const cairn_probe *probe, const cairn_push *su
 {
     cairn_vec3 moved = cairn_cross(probe->about, sum->impulse);
     return (cairn_probe_reading){ cairn_scale(1 / h, sum->impulse),
-                            cairn_scale(1 / h, cairn_sub(sum->moment, moved)), sum->work };
+                                  cairn_scale(1 / h, cairn_sub(sum->moment, moved)), sum->work };
 }
 
 static cairn_status read_batch(batch *all, cairn_probe_reading *readings)
@@ -706,8 +706,7 @@ static cairn_status read_batch(batch *all, cairn_probe_reading *readings)
     pushes sum = none;
     const cairn_reduction contacts = { .count = world->contacts.count,
                                        .grain = GRAIN,
-                                       .parted =
-                                           cairn_problem_parted(&all->moves->answer->problem),
+                                       .parted = cairn_problem_parted(&all->moves->answer->problem),
                                        .work = push_range,
                                        .join = add_pushes,
                                        .context = all,

@@ -25,7 +25,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cut.h"
 #include "problem/forms.h"
 #include "problem/operator.h"

@@ -6,8 +6,8 @@
  * Readers need not know which columns are borrowed; writers must. */
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "world/store.h"
 #include "world/world.h"

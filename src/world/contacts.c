@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "collide/narrow.h"
 #include "math/vec.h"
 #include "shape/shape.h"

@@ -25,8 +25,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/cut.h"
 #include "problem/forms.h"

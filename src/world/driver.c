@@ -10,7 +10,6 @@
 #include "base/common.h"
 #include "base/expression.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "world/world.h"
 

@@ -13,7 +13,6 @@
 #include "base/bytes.h"
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "world/world.h"
 
 /* ---- parts ---------------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "world/world.h"
 
 /* What a member will send. */

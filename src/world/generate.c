@@ -11,7 +11,6 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "cairn/world.h"
 #include "math/vec.h"
 #include "shape/shape.h"

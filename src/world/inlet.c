@@ -15,7 +15,6 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "world/lists.h"
 #include "world/touch.h"

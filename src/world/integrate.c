@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "world/step.h"
 

@@ -11,7 +11,6 @@
 #include "base/bytes.h"
 #include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "world/world.h"
 

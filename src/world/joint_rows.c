@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "world/joint.h"
 #include "world/step.h"

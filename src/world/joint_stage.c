@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "problem/cut.h"
 #include "world/step.h"

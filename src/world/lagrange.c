@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 

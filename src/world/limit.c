@@ -23,8 +23,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
 #include "shape/shape.h"

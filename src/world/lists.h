@@ -3,12 +3,12 @@
 #ifndef CAIRN_WORLD_LISTS_H
 #define CAIRN_WORLD_LISTS_H
 
-#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "cairn/cell.h"
 #include "cairn/generate.h"
 #include "cairn/world.h"
-#include "collide/images.h"
+#include "collide/collide.h"
 #include "world/store.h"
 
 /* ---- materials ------------------------------------------------------------------------------- */

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
 #include "world/step.h"

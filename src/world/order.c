@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "world/store.h"
 #include "world/world.h"

@@ -9,9 +9,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
 #include "base/common.h"
-#include "base/status.h"
+#include "base/memory.h"
 #include "cairn/generate.h"
 #include "math/vec.h"
 #include "world/world.h"

@@ -8,8 +8,8 @@
  * An overlap is measured twice: in metres, and as a share of the radius of the smaller body. */
 #include <math.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/cut.h"
 #include "shape/shape.h"

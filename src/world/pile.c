@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "solve/solver.h"
 #include "world/step.h"
@@ -44,7 +44,7 @@ static bool laws_fit(const cairn_world *world)
 
 typedef struct fit_job {
     const cairn_world *world;
-    atomic_bool odd;    /* some body is neither a plane nor a ball */
+    atomic_bool odd; /* some body is neither a plane nor a ball */
     atomic_int planes;
 } fit_job;
 
@@ -157,9 +157,9 @@ static cairn_vec3 *axes_of(const cairn_step *step, const cairn_free_motion *moti
     cairn_vec3 *axis =
         cairn_arena_take(&step->world->scratch, (size_t)step->held + 1, sizeof *axis);
     for (int i = 0; axis && i < step->held; i++)
-        axis[i] = b->ball[i] >= 0 ? cairn_vec(0, 0, 0)
-                                  : cairn_rotate(motion->q_eval[i],
-                                                 cairn_unit(cairn_body_shape(b, i)->axis));
+        axis[i] = b->ball[i] >= 0
+                      ? cairn_vec(0, 0, 0)
+                      : cairn_rotate(motion->q_eval[i], cairn_unit(cairn_body_shape(b, i)->axis));
     return axis;
 }
 

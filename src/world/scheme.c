@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cut.h"
 #include "solve/solver.h"
 #include "world/step.h"

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/backend.h"
 #include "cairn/lagrange.h"
 #include "cairn/solve.h"

@@ -36,8 +36,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/cut.h"
 #include "problem/judge.h"

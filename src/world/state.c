@@ -17,8 +17,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "shape/geometry.h"
 #include "shape/shape.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "solve/solver.h"
 #include "world/step.h"
 
@@ -105,9 +104,9 @@ static cairn_status attempt_step(const cairn_step *step, values *a)
 static cairn_status attempt_pile(const cairn_step *step, values *a)
 {
     int64_t before = step->report->solve.iterations;
-    return note_solve(step, before,
-                      cairn_pile_velocities(step, &a->motion, &a->candidates, &a->answer,
-                                            &a->mending));
+    return note_solve(
+        step, before,
+        cairn_pile_velocities(step, &a->motion, &a->candidates, &a->answer, &a->mending));
 }
 
 /* Repeated until nothing moves beyond its reach, and the linearisation holds. */
@@ -250,27 +249,27 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
     world->exchange.gathered = step->pile != NULL; /* inputs without a problem */
     if (world->exchange.link)
         world->problem.cut = NULL; /* a member that looks at it must not wait for others */
-    world->inputs = (cairn_step_inputs){ .count = bodies,
-                                         .force = motion->force,
-                                         .torque = motion->torque,
-                                         .damping = motion->damping,
-                                         .x = motion->x_eval,
-                                         .q = motion->q_eval,
-                                         .v = step->linearisations ? motion->v_eval : NULL,
-                                         .omega = step->linearisations ? motion->omega_eval : NULL,
-                                         .bias = step->pile ? world->inputs.bias
-                                                            : answer->problem.b,
-                                         .exact = answer->exact,
-                                         .compression = answer->floor ? answer->compression : NULL,
-                                         .correction = step->pile ? world->inputs.correction
-                                                                  : a->mending.correction,
-                                         .impacts = impacts->count,
-                                         .impact_round = impacts->round,
-                                         .impact_contact = impacts->contact,
-                                         .impact_time = impacts->time,
-                                         .impact_impulse = impacts->impulse,
-                                         .changes = (int)applied->shown.count,
-                                         .change = applied->shown.items };
+    world->inputs =
+        (cairn_step_inputs){ .count = bodies,
+                             .force = motion->force,
+                             .torque = motion->torque,
+                             .damping = motion->damping,
+                             .x = motion->x_eval,
+                             .q = motion->q_eval,
+                             .v = step->linearisations ? motion->v_eval : NULL,
+                             .omega = step->linearisations ? motion->omega_eval : NULL,
+                             .bias = step->pile ? world->inputs.bias : answer->problem.b,
+                             .exact = answer->exact,
+                             .compression = answer->floor ? answer->compression : NULL,
+                             .correction =
+                                 step->pile ? world->inputs.correction : a->mending.correction,
+                             .impacts = impacts->count,
+                             .impact_round = impacts->round,
+                             .impact_contact = impacts->contact,
+                             .impact_time = impacts->time,
+                             .impact_impulse = impacts->impulse,
+                             .changes = (int)applied->shown.count,
+                             .change = applied->shown.items };
 }
 
 /* If no stage has written an error message, use the text of the status. */

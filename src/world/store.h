@@ -2,7 +2,7 @@
 #ifndef CAIRN_WORLD_STORE_H
 #define CAIRN_WORLD_STORE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/columns.h"
 #include "cairn/shape.h"
 #include "cairn/world.h"

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "collide/convex.h"
 #include "collide/narrow.h"
 #include "math/vec.h"

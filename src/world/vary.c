@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/common.h"
 #include "base/expression.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "world/step.h"
 

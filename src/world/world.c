@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 #include "solve/solver.h"

@@ -2,7 +2,7 @@
 #ifndef CAIRN_WORLD_WORLD_H
 #define CAIRN_WORLD_WORLD_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/world.h"
 #include "collide/collide.h"
 #include "world/exchange.h"

@@ -6,7 +6,7 @@
 
 #include "backend/backend.h"
 #include "backend/host/host.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/backend.h"
 #include "cairn/solve.h"
 #include "problem/forms.h"

@@ -4,7 +4,7 @@
 
 #include "backend/host/batch.h"
 #include "backend/host/host.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "problem/cut.h"
 #include "problem/judge.h"

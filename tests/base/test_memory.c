@@ -1,7 +1,6 @@
 /* test_memory.c - memory: the heap, the arena, and things as bytes. */
 #include <math.h>
 
-#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "tests/check.h"

@@ -1,9 +1,8 @@
 /* test_option.c - options by name, texts, expressions, and status codes. */
 #include <locale.h>
 
+#include "base/common.h"
 #include "base/expression.h"
-#include "base/status.h"
-#include "base/text.h"
 #include "cairn/base.h"
 #include "tests/check.h"
 

@@ -1,8 +1,8 @@
 /* test_pivoting.c - the methods that pivot: Lemke's, and active sets. */
 #include "math/factor.h"
 #include "problem/forms.h"
-#include "solve/pivoting.h"
 #include "solve/solver.h"
+#include "solve/systems.h"
 #include "studies/classic_problems.h"
 #include "tests/check.h"
 #include "tests/problems/random_problem.h"

@@ -2,7 +2,7 @@
  * friction, springs, and contacts among them, each against what is known. */
 #include "tests/problems/random_problem.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/solve.h"
 #include "math/factor.h"
 #include "problem/forms.h"

@@ -1,5 +1,5 @@
 /* test_trial.c - solvers compared with each other, and runs explained. */
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "cairn/study.h"
 #include "study/study.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/joint.h"
 #include "math/vec.h"
 #include "tests/check.h"

@@ -1,7 +1,7 @@
 /* test_restitution.c - restitution, and what every scheme must keep. */
 #include <math.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "cairn/lagrange.h"
 #include "cairn/scene.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "math/vec.h"
 #include "tests/check.h"
 #include "tests/problems/worlds.h"

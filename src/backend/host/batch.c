@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cut.h"
 #include "problem/operator.h"
 

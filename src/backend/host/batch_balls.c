@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "backend/host/batch.h"
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "backend/host/batch.h"
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "problem/operator.h"
 
 typedef struct kept_state {

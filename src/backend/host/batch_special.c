@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cone.h"
 #include "problem/operator.h"
 

@@ -10,7 +10,6 @@
 #include "backend/host/batch_unit.h"
 #include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
 

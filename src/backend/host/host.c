@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "backend/host/host.h"
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "problem/cone.h"
 #include "problem/operator.h"
 

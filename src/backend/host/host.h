@@ -4,7 +4,7 @@
 #define CAIRN_BACKEND_HOST_HOST_H
 
 #include "backend/backend.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "problem/cut.h"
 #include "problem/judge.h"
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/status.h"
 #include "problem/operator.h"
 
 enum { WORTH_THREADS = 4096, GRAIN = 1024 }; /* contacts */

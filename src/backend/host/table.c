@@ -7,7 +7,7 @@
 
 #include "backend/host/batch.h"
 #include "backend/host/host.h"
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cut.h"
 #include "problem/operator.h"
 

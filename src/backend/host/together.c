@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "backend/host/batch.h"
-#include "base/status.h"
+#include "base/common.h"
 #include "problem/cut.h"
 
 /* A crossing is a group between a part of this member and a part of another one. */
