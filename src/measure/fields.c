@@ -17,7 +17,10 @@
  * the integral of W over a cell is a product of differences of the integral S of the spline, so a
  * sum over all cells is exact for every grid. The integral over t is taken by Gauss's rule with 2
  * points in pieces of at most a/4; its weights sum to 1, so the sum over all cells of s is exact,
- * and the balance above holds to about 4e-4 of the largest force density. */
+ * and the balance above holds to about 4e-4 of the largest force density.
+ *
+ * In a periodic world the fields are those of the bodies in the cell, with branches to the images
+ * of others that they touch. The grid therefore ends outside of the cell. */
 #include <math.h>
 #include <string.h>
 
@@ -222,10 +225,11 @@ static void add_contact(const cairn_measure *m, const grid *g, int c)
     const cairn_sample *s = m->sample;
     int32_t a = s->pair[2 * c], b = s->pair[2 * c + 1];
     bool on_a = a >= 0 && s->is_grain[a], on_b = b >= 0 && s->is_grain[b];
-    cairn_vec3 f = s->force[c], n = s->normal[c];
+    cairn_vec3 f = s->force[c], n = s->normal[c], from, to;
     if ((!on_a && !on_b) || cairn_dot(f, f) == 0) /* most candidates carry no force */
         return;
-    spread_branch(g, on_b ? s->x[b] : s->point[c], on_a ? s->x[a] : s->point[c], f);
+    cairn_measure_branch(s, c, &from, &to);
+    spread_branch(g, from, to, f);
     if (!on_a || !on_b) {
         double sign = on_a ? 1 : -1; /* the force on the grain */
         const double wall[] = { sign * f.x, sign * f.y, sign * f.z };
@@ -278,8 +282,12 @@ static bool find_side(const cairn_measure *m, grid *g, int k)
             high = fmax(high, cairn_component(s->x[i], k));
         }
     for (int c = 0; c < s->contacts; c++) {
-        low = fmin(low, cairn_component(s->point[c], k));
-        high = fmax(high, cairn_component(s->point[c], k));
+        cairn_vec3 from = s->point[c], to = from; /* images lie outside of the periodic cell */
+        if (s->image)
+            cairn_measure_branch(s, c, &from, &to);
+        double p = cairn_component(s->point[c], k);
+        low = fmin(fmin(low, p), fmin(cairn_component(from, k), cairn_component(to, k)));
+        high = fmax(fmax(high, p), fmax(cairn_component(from, k), cairn_component(to, k)));
     }
     low = floor((low - reaches) / g->edge) * g->edge;
     high += reaches;

@@ -122,6 +122,9 @@ double cairn_region_ball(const cairn_region *region, cairn_vec3 centre, double r
 bool cairn_measure_counts(const cairn_measure *m, int i);
 /* Whether contact c pushes, and its normal force (`force` may be NULL). */
 bool cairn_measure_pushes(const cairn_measure *m, int c, double *force);
+/* The ends of the branch of contact c: from b, or its image that touches a, to a; for a wall, the
+ * point of contact. False: neither is a grain. */
+bool cairn_measure_branch(const cairn_sample *s, int c, cairn_vec3 *from, cairn_vec3 *to);
 /* The number of pushing contacts of each body, in the arena; NULL if memory runs out. */
 double *cairn_measure_contacts(const cairn_measure *m);
 

@@ -468,13 +468,9 @@ static void add_contacts(const cairn_measure *m, const cairn_region *region, ten
 {
     const cairn_sample *s = m->sample;
     for (int c = 0; c < s->contacts; c++) {
-        int32_t a = s->pair[2 * c], b = s->pair[2 * c + 1];
-        bool on_a = a >= 0 && s->is_grain[a], on_b = b >= 0 && s->is_grain[b];
-        if (!on_a && !on_b)
+        cairn_vec3 from, to;
+        if (!cairn_measure_branch(s, c, &from, &to))
             continue;
-        cairn_vec3 from = on_b ? s->x[b] : s->point[c], to = on_a ? s->x[a] : s->point[c];
-        for (int i = 0; s->image && on_b && i < 3; i++) /* to the image of b that touches a */
-            from = cairn_add_scaled(from, s->image[c].k[i], s->lattice.edge[i]);
         double share = region ? cairn_region_share(region, from, to) : 1;
         add_product(sum, share, s->force[c], cairn_sub(to, from));
     }

@@ -139,6 +139,17 @@ bool cairn_measure_pushes(const cairn_measure *m, int c, double *force)
     return normal > m->least;
 }
 
+bool cairn_measure_branch(const cairn_sample *s, int c, cairn_vec3 *from, cairn_vec3 *to)
+{
+    int32_t a = s->pair[2 * c], b = s->pair[2 * c + 1];
+    bool on_a = a >= 0 && s->is_grain[a], on_b = b >= 0 && s->is_grain[b];
+    *from = on_b ? s->x[b] : s->point[c];
+    *to = on_a ? s->x[a] : s->point[c];
+    for (int i = 0; s->image && on_b && i < 3; i++) /* x_b + k1 e1 + k2 e2 + k3 e3 */
+        *from = cairn_add_scaled(*from, s->image[c].k[i], s->lattice.edge[i]);
+    return on_a || on_b;
+}
+
 /* The box as given. Sides at 1e30 m or beyond are open and become infinite. */
 static cairn_region given_box(const cairn_measure_options *o, int dimension)
 {

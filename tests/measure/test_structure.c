@@ -533,6 +533,32 @@ static void sums_of(const heap *h, double *mass, double *momentum, double *stres
     }
 }
 
+/* Two balls that touch across a face of a periodic cell that is sheared: the branch goes from the
+ * image of b, at x_b - e_2, to a. */
+TEST(branches_of_fields_go_to_images)
+{
+    heap *h = heap_empty(2);
+    cairn_measure_options o = cairn_measure_options_default();
+    static const cairn_image image = { { 0, -1, 0 } };
+    int a = heap_ball(h, 0.1, (cairn_vec3){ 0.5, 0.05, 0 });
+    int b = heap_ball(h, 0.1, (cairn_vec3){ 0.75, 0.9, 0 });
+    heap_touch(h, a, b, 1);
+    h->sample.lattice.edge[0] = (cairn_vec3){ 1, 0, 0 };
+    h->sample.lattice.edge[1] = (cairn_vec3){ 0.3, 1, 0 };
+    h->sample.image = &image;
+    h->point[0] = (cairn_vec3){ 0.475, -0.025, 0 };
+    h->force[0] = (cairn_vec3){ 2, 3, 0 };
+    o.width = 0.2;
+    o.cell = 0.1;
+    cairn_statistic_table t = heap_measure(h, "fields", &o);
+    /* l = (0.5, 0.05) - (0.75 - 0.3, 0.9 - 1) = (0.05, 0.15) */
+    CHECK_NEAR(integral_of(&t, "stress_xx", 0.01), 2 * 0.05, 1e-12);
+    CHECK_NEAR(integral_of(&t, "stress_xy", 0.01), 2 * 0.15, 1e-12);
+    CHECK_NEAR(integral_of(&t, "stress_yx", 0.01), 3 * 0.05, 1e-12);
+    CHECK_NEAR(integral_of(&t, "stress_yy", 0.01), 3 * 0.15, 1e-12);
+    cairn_statistic_table_destroy(&t);
+}
+
 /* For every width, edge and place of the grid: mass, momentum, branch times force and products of
  * velocities, to rounding. */
 TEST(fields_integrate_to_the_sums_over_grains_and_contacts)
@@ -608,9 +634,9 @@ static double imbalance(double edge)
     cairn_statistic_table t = heap_measure(h, "fields", &o);
     size_t across = (size_t)round(0.2 / edge);
     for (size_t row = across; row + across < t.rows; row++) {
-        double slope = (table_at(&t, row + across, "stress_yy") -
-                        table_at(&t, row - across, "stress_yy")) /
-                       (2 * edge);
+        double slope =
+            (table_at(&t, row + across, "stress_yy") - table_at(&t, row - across, "stress_yy")) /
+            (2 * edge);
         double body = -10 * table_at(&t, row, "density") + table_at(&t, row, "wall_y");
         sum += (slope - body) * (slope - body);
     }
@@ -637,8 +663,7 @@ TEST(a_wide_kernel_finds_the_packing)
     heap *h = heap_simple_cubic(3, 12);
     for (int i = 0; i < h->sample.count; i++)
         h->v[i] = (cairn_vec3){ 0, 0.5, 0 };
-    cairn_measure_options o =
-        box_options((cairn_vec3){ 5, 5, 5 }, (cairn_vec3){ 6, 6, 6 });
+    cairn_measure_options o = box_options((cairn_vec3){ 5, 5, 5 }, (cairn_vec3){ 6, 6, 6 });
     o.width = 1;
     o.cell = 1;
     heap_touch_all(h);
@@ -669,7 +694,8 @@ TEST(too_many_cells_of_a_field_are_refused)
 
 GROUP(test_fields)
 {
-    RUN(CASE(fields_integrate_to_the_sums_over_grains_and_contacts),
+    RUN(CASE(branches_of_fields_go_to_images),
+        CASE(fields_integrate_to_the_sums_over_grains_and_contacts),
         CASE(a_cell_is_the_mean_of_its_parts), CASE(the_divergence_of_the_stress_is_the_weight),
         CASE(a_wide_kernel_finds_the_packing), CASE(too_many_cells_of_a_field_are_refused));
 }
