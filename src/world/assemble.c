@@ -407,12 +407,14 @@ static cairn_status adhere(const cairn_step *step, const cairn_free_motion *moti
 }
 
 /* Set the problem to its arrays, before they are filled. Normals, tangents and radii are passed
- * only if some contacts are of balls; these replace their rows in H. */
+ * only if some contacts are of balls, where they replace rows in H, or if there are no contacts: a
+ * member without any solves with the others, whose contacts may all be of balls. */
 static void pose_problem(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed)
 {
     const cairn_world *world = step->world;
     bool edges = step->scheme->edges && world->dimension == 3;
-    bool balls = posed->stored < world->contacts.count + joints->blocks;
+    bool rows_only = posed->stored > 0 && posed->stored == world->contacts.count + joints->blocks;
+    bool balls = posed->balls.radius && !rows_only;
     posed->problem = (cairn_problem){ .dimension = step->components,
                                       .rolling = step->rolling,
                                       .spinning = step->spinning,

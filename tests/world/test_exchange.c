@@ -637,6 +637,46 @@ TEST(contacts_come_to_members_that_had_none)
     check_same(dumbbells, &options, 15, 2);
 }
 
+/* Balls that lie on a floor, and as many far from them that fly. */
+static cairn_world *heap_and_flock(double mu)
+{
+    cairn_world *world = new_world(3, 9.81, mu, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, cairn_vec(0, 0, 0));
+    for (int i = 0; i < 2 * 27; i++) {
+        bool flies = i >= 27;
+        cairn_vec3 at = { 0.199 * (i % 3), 0.199 * (i / 3 % 3), 0.0995 + 0.199 * (i / 9 % 3) };
+        if (flies)
+            at = cairn_add_scaled(cairn_vec(50, 0, 30), 5, at);
+        add_ball(world, 0.1, at, cairn_vec(flies ? 1 : 0.3, 0, 0));
+    }
+    return world;
+}
+
+static cairn_world *rough_heap_and_flock(void)
+{
+    return heap_and_flock(0.4);
+}
+
+static cairn_world *smooth_heap_and_flock(void)
+{
+    return heap_and_flock(0);
+}
+
+/* The last member has bodies, but no contact in any step. */
+TEST(members_without_contacts_solve_with_those_that_have_some)
+{
+    build_fn *const worlds[] = { rough_heap_and_flock, smooth_heap_and_flock };
+    for (int k = 0; k < 2; k++) {
+        cairn_step_options options = options_for("coulomb", 4);
+        run_whole(worlds[k], &options, 5, &whole);
+        CHECK(whole.report.active > 27 && whole.iterations > 0);
+        for (int members = 2; members <= 4; members++) {
+            check_same(worlds[k], &options, 5, members);
+            CHECK(jobs[members - 1].most_own > 0);
+        }
+    }
+}
+
 TEST(a_body_with_very_many_contacts_is_one_members_affair)
 {
     check_parts(burr, "coulomb", 3, 3);
@@ -1292,6 +1332,7 @@ GROUP(test_exchange)
         CASE(many_bodies_are_sorted_along_the_same_curve),
         CASE(joined_bodies_are_neighbours_on_the_curve),
         CASE(contacts_come_to_members_that_had_none),
+        CASE(members_without_contacts_solve_with_those_that_have_some),
         CASE(a_sweep_sends_one_message_to_a_neighbour_in_each_round),
         CASE(members_with_uneven_numbers_of_parts_find_the_same_bits),
         CASE(parts_move_from_a_slow_member_and_change_no_bit),
