@@ -373,13 +373,13 @@ static void write_look(FILE *out, int points)
             points > FEW_POINTS ? "lines lw 2" : "linespoints lw 2 pt 7 ps 0.4");
 }
 
-/* The x axis of a series: the time, column 0, or the strain that is largest at the end. */
+/* The x axis of a series: the time, column 0, or the largest compression at the end. */
 static int along(const cairn_statistic_table *t)
 {
     int best = 0;
     double most = 0;
     for (int i = 0; t->rows > 0 && i < t->column_count; i++) {
-        double last = fabs(row_at(t, t->rows - 1)[i]);
+        double last = row_at(t, t->rows - 1)[i];
         if (strncmp(t->columns[i].name, "strain_", 7) == 0 && last > most) {
             most = last;
             best = i;
@@ -388,12 +388,33 @@ static int along(const cairn_statistic_table *t)
     return best;
 }
 
+/* The first row of the test itself: a strain ln(L0/L) is counted anew, with another L0, when the
+ * consolidation before it ends. `strain` 0 is the time, with all rows. */
+static size_t first_of_test(const cairn_statistic_table *t, int strain)
+{
+    int length = -1;
+    for (int i = 0; i < t->column_count && strain > 0; i++)
+        if (strncmp(t->columns[i].name, "length_", 7) == 0 &&
+            strcmp(t->columns[i].name + 7, t->columns[strain].name + 7) == 0)
+            length = i;
+    if (length < 0)
+        return 0;
+    size_t first = t->rows - 1;
+    const double *last = row_at(t, first);
+    for (double l0 = last[strain] + log(last[length]); first > 0; first--) {
+        const double *row = row_at(t, first - 1);
+        if (!(fabs(row[strain] + log(row[length]) - l0) < 1e-9))
+            break;
+    }
+    return first;
+}
+
 static void write_series(FILE *out, const cairn_statistic_table *t, const panels *all)
 {
-    write_look(out, write_block(out, t, 0, "data"));
+    int x = along(t);
+    write_look(out, write_block(out, t, first_of_test(t, x), "data"));
     for (int k = 0; k < all->count; k++) {
         const panel *p = &all->items[k];
-        int x = along(t);
         write_label(out, "x", t->columns[x].name, t->columns[x].unit);
         write_y_label(out, t, all, k);
         for (int i = 0; i < p->count; i++) {

@@ -343,6 +343,30 @@ TEST(a_series_is_drawn_against_the_time)
     folder_remove(f.path);
 }
 
+/* A biaxial test: after a consolidation, in which x shrinks more, y is compressed and x expands as
+ * much. Drawn is the test, against the strain of y. */
+TEST(a_cell_is_drawn_against_its_compression_without_the_consolidation)
+{
+    folder f = folder_create();
+    double values[4 * 13] = { 0 };
+    static const double length[4][2] = { { 2, 2 }, { 1, 1.2 }, { 1.1, 1.1 }, { 1.2, 1 } };
+    for (int k = 0; k < 4; k++) {
+        double *row = values + 13 * k;
+        row[0] = k;
+        for (int i = 0; i < 2; i++) {
+            row[1 + i] = length[k][i];
+            row[3 + i] = log((k == 0 ? 2 : length[1][i]) / length[k][i]);
+            row[5 + i] = row[7 + i] = 100 + k;
+        }
+    }
+    CHECK_INT(table_of("cell", values, 4).column_count, 13);
+    const char *text = script_of(&f, "cell", values, 4);
+    CHECK_CONTAINS(text, "set xlabel 'strain y (1)'\n");
+    CHECK_CONTAINS(text, "$data << END\n1 1 1.2 0 0 ");
+    CHECK_CONTAINS(text, "plot $data using 5:");
+    folder_remove(f.path);
+}
+
 /* Seven frames of two rows each: five of them, the last for sure. */
 TEST(a_profile_is_drawn_for_five_frames_at_most)
 {
@@ -416,9 +440,10 @@ TEST(slices_are_drawn_as_their_title_says)
 
 GROUP(test_statistic_plot)
 {
-    RUN(CASE(a_series_is_drawn_against_the_time), CASE(a_profile_is_drawn_for_five_frames_at_most),
-        CASE(nothing_to_draw_is_said), CASE(energy_is_drawn_with_all_its_columns),
-        CASE(slices_are_drawn_as_their_title_says));
+    RUN(CASE(a_series_is_drawn_against_the_time),
+        CASE(a_cell_is_drawn_against_its_compression_without_the_consolidation),
+        CASE(a_profile_is_drawn_for_five_frames_at_most), CASE(nothing_to_draw_is_said),
+        CASE(energy_is_drawn_with_all_its_columns), CASE(slices_are_drawn_as_their_title_says));
 }
 
 /* ==== test_plot_style: the look that all diagrams share ======================================= */
@@ -551,8 +576,8 @@ TEST(more_columns_than_a_table_has_are_refused_by_their_number)
                  "format=\"ascii\">0 0</DataArray>\n",
                  k);
     }
-    strcat(text, VTK_POINTS("ascii") ">1 2 3\n4 5 6.5</DataArray>" VTK_TAIL
-                                     "</PolyData></VTKFile>\n");
+    strcat(text,
+           VTK_POINTS("ascii") ">1 2 3\n4 5 6.5</DataArray>" VTK_TAIL "</PolyData></VTKFile>\n");
     file_write(&f, "a.vtp", text);
     CHECK_INT(cairn_table_read(path_in(&f, "a.vtp").text, &options, &table, &error),
               CAIRN_UNSUPPORTED);
@@ -713,6 +738,7 @@ GROUP(test_table_read)
 {
     RUN(CASE(texts_are_read_with_and_without_names), CASE(files_of_lammps_are_read),
         CASE(files_of_vtk_are_read_in_every_encoding),
-        CASE(more_columns_than_a_table_has_are_refused_by_their_number), CASE(every_format_reads_what_it_writes),
-        CASE(wrong_tables_are_refused_with_their_line), CASE(damaged_tables_do_no_harm));
+        CASE(more_columns_than_a_table_has_are_refused_by_their_number),
+        CASE(every_format_reads_what_it_writes), CASE(wrong_tables_are_refused_with_their_line),
+        CASE(damaged_tables_do_no_harm));
 }
