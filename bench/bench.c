@@ -379,7 +379,8 @@ static bool measure_ranks(const char *what, int argc, char **argv)
     bool box = strcmp(what, "mpi") == 0 && argc > 3, link = strcmp(what, "mpi-link") == 0;
     bool model = strcmp(what, "mpi-model") == 0, pour = strcmp(what, "mpi-pour") == 0;
     if (pour)
-        bench_mpi_pour(argv[1], number_at(argc, argv, 3, 10000), number_at(argc, argv, 4, 16));
+        bench_mpi_pour(argv[1], bench_number_at(argc, argv, 3, 10000),
+                       bench_number_at(argc, argv, 4, 16));
     if (box) {
         bench_rest_options o = bench_read_rest(argc, argv, 4);
         bench_mpi(argv[1], argv[3], &o);
