@@ -46,11 +46,12 @@ typedef struct cairn_export_arguments {
     const char *html, *csv, *gltf, *vtkhdf, *video; /* files to write                       */
     bool png; /* a picture at `time` s                                */
     double time;
-    int width, height; /* of pictures, in pixels; 0: the default                            */
-    const char *look;  /* their appearance, as words of the page's address                  */
-    const char *table; /* --table                          */
-    bool at_time;      /* --time was given, `moment` is it */
-    double moment;     /* s                                */
+    int width, height;    /* of pictures, in pixels; 0: the default                            */
+    const char *look;     /* their appearance, as words of the page's address                  */
+    const char *table;    /* --table                          */
+    const char *contacts; /* --contacts                       */
+    bool at_time;         /* --time was given, `moment` is it */
+    double moment;        /* s                                */
 } cairn_export_arguments;
 
 /* The flags of `cairn sweep`. */

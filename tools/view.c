@@ -81,6 +81,17 @@ static const char *take_table(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+static const char *take_contacts(cairn_arguments *arguments, const char *value)
+{
+    static const char *const endings[] = { ".csv", ".txt", ".h5", ".vtp" };
+    const char *dot = strrchr(value, '.');
+    bool good = false;
+    for (int k = 0; k < 4 && dot; k++)
+        good = good || strcmp(dot, endings[k]) == 0;
+    arguments->export.contacts = value;
+    return good ? NULL : "expected a file .csv, .txt, .h5 or .vtp";
+}
+
 static const char *take_time(cairn_arguments *arguments, const char *value)
 {
     size_t length = cairn_number_read(value, &arguments->export.moment);
@@ -95,10 +106,17 @@ static const cairn_flag flag_table = {
     .take = take_table,
 };
 
+static const cairn_flag flag_contacts = {
+    .name = "--contacts",
+    .value = "FILE",
+    .text = "contacts of one frame: .csv, .txt, .h5, or .vtp with lines between bodies",
+    .take = take_contacts,
+};
+
 static const cairn_flag flag_time = {
     .name = "--time",
     .value = "TIME",
-    .text = "the frame of --table, in s; default: the last",
+    .text = "the frame of --table and --contacts, in s; default: the last",
     .take = take_time,
 };
 
@@ -250,18 +268,39 @@ static cairn_status write_vtkhdf(cairn_recording *run, const cairn_arguments *a,
     return CAIRN_OK;
 }
 
+/* One frame of the run, into a file. */
+static cairn_status describe_table(const cairn_arguments *a, const char *path,
+                                   cairn_view_table *out, cairn_error *error)
+{
+    cairn_run_info info;
+    TRY(cairn_run_read_info(a->operand, &info, error));
+    *out = (cairn_view_table){ .path = path,
+                               .time = a->export.at_time ? a->export.moment : NAN,
+                               .time_step = info.time_step,
+                               .dimension = info.dimension };
+    return CAIRN_OK;
+}
+
 static cairn_status write_table(cairn_recording *run, const cairn_arguments *a, cairn_error *error)
 {
     int64_t rows = 0, others = 0;
-    cairn_run_info info;
-    TRY(cairn_run_read_info(a->operand, &info, error));
-    const cairn_view_table wanted = { .path = a->export.table,
-                                      .time = a->export.at_time ? a->export.moment : NAN,
-                                      .time_step = info.time_step,
-                                      .dimension = info.dimension };
+    cairn_view_table wanted;
+    TRY(describe_table(a, a->export.table, &wanted, error));
     TRY(cairn_view_export_table(run, &wanted, &rows, &others, error));
     printf("%s: %lld spheres", a->export.table, (long long)rows);
     printf(others ? "; %lld other bodies are left out\n" : "\n", (long long)others);
+    return CAIRN_OK;
+}
+
+static cairn_status write_contacts(cairn_recording *run, const cairn_arguments *a,
+                                   cairn_error *error)
+{
+    int64_t rows = 0, others = 0;
+    cairn_view_table wanted;
+    TRY(describe_table(a, a->export.contacts, &wanted, error));
+    TRY(cairn_view_export_contacts(run, &wanted, &rows, &others, error));
+    printf("%s: %lld contacts", a->export.contacts, (long long)rows);
+    printf(others ? "; %lld candidates without a force are left out\n" : "\n", (long long)others);
     return CAIRN_OK;
 }
 
@@ -310,11 +349,10 @@ static int export_run(const cairn_arguments *arguments)
     const cairn_export_arguments *e = &arguments->export;
     cairn_recording *run = NULL;
     cairn_error error = { 0 };
-    if (!e->html && !e->csv && !e->gltf && !e->vtkhdf && !e->png && !e->video && !e->table) {
-        fprintf(
-            stderr,
-            "cairn export: expected --html, --gltf, --vtkhdf, --csv, --table, --png or --video\n"
-            "Try 'cairn help export'.\n");
+    if (!e->html && !e->csv && !e->gltf && !e->vtkhdf && !e->png && !e->video && !e->table &&
+        !e->contacts) {
+        fprintf(stderr, "cairn export: expected --html, --gltf, --vtkhdf, --csv, --table, "
+                        "--contacts, --png or --video\nTry 'cairn help export'.\n");
         return EXIT_USAGE;
     }
     cairn_interrupt_watch();
@@ -327,6 +365,8 @@ static int export_run(const cairn_arguments *arguments)
         status = write_csv(run, arguments, &error);
     if (status == CAIRN_OK && e->table)
         status = write_table(run, arguments, &error);
+    if (status == CAIRN_OK && e->contacts)
+        status = write_contacts(run, arguments, &error);
     if (status == CAIRN_OK && e->gltf)
         status = write_gltf(run, arguments, &error);
     if (status == CAIRN_OK && e->vtkhdf)
@@ -340,9 +380,10 @@ static int export_run(const cairn_arguments *arguments)
 }
 
 static const cairn_flag *const export_flags[] = { &flag_html, &flag_gltf,  &flag_vtkhdf,
-                                                  &flag_csv,  &flag_table, &flag_time,
-                                                  &flag_png,  &flag_video, &flag_size,
-                                                  &flag_look, &flag_out,   NULL };
+                                                  &flag_csv,  &flag_table, &flag_contacts,
+                                                  &flag_time, &flag_png,   &flag_video,
+                                                  &flag_size, &flag_look,  &flag_out,
+                                                  NULL };
 
 const cairn_command cairn_command_export = {
     .name = "export",

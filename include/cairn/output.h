@@ -63,7 +63,9 @@ CAIRN_API const char *cairn_table_format_name(int index);
 CAIRN_API cairn_status cairn_table_read(const char *path, const cairn_table_options *options,
                                         cairn_table **out, cairn_error *error);
 /** Write a table in the format of the file's ending, all or nothing. LAMMPS and VTK need columns x,
- *  y, z; a LAMMPS data file also radius and mass. Fails with CAIRN_UNSUPPORTED (unknown ending, a
+ *  y, z; a LAMMPS data file also radius and mass. A VTK file has a line for each row if there are
+ *  columns from_x, from_y, from_z, to_x, to_y, to_z, its ends; and columns NAME_x, NAME_y, NAME_z
+ *  become vectors NAME. Fails with CAIRN_UNSUPPORTED (unknown ending, a
  *  column is missing) or CAIRN_IO_FAILED. */
 CAIRN_API cairn_status cairn_table_write(const char *path, const cairn_table *table,
                                          cairn_error *error);

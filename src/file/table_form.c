@@ -690,56 +690,101 @@ static cairn_status transpose(const cairn_table *t, double **out)
     return CAIRN_OK;
 }
 
-/* What a VTK file is made of. */
+/* What a VTK file is made of: a vertex for each row or, if `lines`, a line. */
 typedef struct vtk_parts {
+    bool lines;
+    int at[2][3]; /* columns of the points; of the other ends of lines, else -1 */
     cairn_vec3 *x;
-    int64_t *corners, *ends; /* of vertices */
+    int64_t *corners, *ends;
     double *columns;
+    cairn_vtk_array arrays[24];
+    int array_count;
+    char names[24][32];
 } vtk_parts;
 
-static cairn_status write_vtk_parts(const char *path, const cairn_table *t, const int c[3],
-                                    const vtk_parts *p, cairn_error *error)
+/* Whether columns `first` and the next two are NAME_x, NAME_y and NAME_z. */
+static bool is_vector(const cairn_table *t, int first)
 {
-    cairn_vtk_array arrays[32];
-    int count = 0;
-    for (int k = 0; k < t->column_count; k++) {
-        if (k == c[0] || k == c[1] || k == c[2])
-            continue;
-        if (count == 24)
-            return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "more columns than a VTK file takes");
-        arrays[count++] =
-            (cairn_vtk_array){ t->columns[k], CAIRN_VTK_REAL, 1, p->columns + k * t->row_count };
+    size_t length = strlen(t->columns[first]);
+    bool good = first + 2 < t->column_count && length > 2 && length < 32;
+    for (int k = 0; k < 3 && good; k++) {
+        const char *name = t->columns[first + k];
+        good = strlen(name) == length && strncmp(name, t->columns[first], length - 1) == 0 &&
+               name[length - 2] == '_' && name[length - 1] == 'x' + k;
     }
+    return good;
+}
+
+/* The columns that are not coordinates of points become arrays; vectors have three numbers a row,
+ * which takes the place of their columns. */
+static cairn_status add_arrays(const cairn_table *t, vtk_parts *p, cairn_error *error)
+{
+    for (int k = 0, width = 1; k < t->column_count; k += width) {
+        double *column = p->columns + k * t->row_count;
+        width = is_vector(t, k) ? 3 : 1;
+        if (k == p->at[0][0] || k == p->at[0][1] || k == p->at[0][2] || k == p->at[1][0])
+            continue;
+        if (p->array_count == CAIRN_COUNT(p->arrays))
+            return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "more columns than a VTK file takes");
+        for (int64_t i = 0; i < t->row_count && width == 3; i++)
+            for (int axis = 0; axis < 3; axis++)
+                column[3 * i + axis] = value_at(t, i, k + axis);
+        char *name = p->names[p->array_count];
+        size_t length = strlen(t->columns[k]) - (width == 3 ? 2 : 0);
+        snprintf(name, sizeof p->names[0], "%.*s", (int)length, t->columns[k]);
+        p->arrays[p->array_count++] = (cairn_vtk_array){ name, CAIRN_VTK_REAL, width, column };
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status write_vtk_parts(const char *path, const cairn_table *t, vtk_parts *p,
+                                    cairn_error *error)
+{
+    int ends = p->lines ? 2 : 1;
+    TRY(add_arrays(t, p, error));
     for (int64_t i = 0; i < t->row_count; i++) {
-        p->x[i] = (cairn_vec3){ value_at(t, i, c[0]), value_at(t, i, c[1]), value_at(t, i, c[2]) };
-        p->corners[i] = i;
-        p->ends[i] = i + 1;
+        for (int k = 0; k < ends; k++) {
+            const int *c = p->at[k];
+            p->x[ends * i + k] =
+                (cairn_vec3){ value_at(t, i, c[0]), value_at(t, i, c[1]), value_at(t, i, c[2]) };
+            p->corners[ends * i + k] = ends * i + k;
+        }
+        p->ends[i] = ends * (i + 1);
     }
     size_t length = strlen(path);
     bool grid = length > 4 && strcmp(path + length - 4, ".vtu") == 0;
-    const cairn_vtk_piece piece = {
-        .points = t->row_count,
+    if (grid && p->lines)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "lines need a file .vtp");
+    cairn_vtk_piece piece = {
+        .points = ends * t->row_count,
         .x = p->x,
-        .cells = { grid ? "Cells" : "Verts", t->row_count, p->corners, p->ends },
-        .point_arrays = arrays,
-        .point_array_count = count,
+        .cells = { p->lines ? "Lines"
+                   : grid   ? "Cells"
+                            : "Verts",
+                   t->row_count, p->corners, p->ends },
     };
+    *(p->lines ? &piece.cell_arrays : &piece.point_arrays) = p->arrays;
+    *(p->lines ? &piece.cell_array_count : &piece.point_array_count) = p->array_count;
     return cairn_vtk_write(path, &piece, error);
 }
 
+/* Columns from_x to to_z are the ends of lines; else there are points x, y, z. */
 static cairn_status write_vtk(const char *path, const cairn_table *t, cairn_error *error)
 {
-    int c[3];
+    static const char *const ends[2][3] = { { "from_x", "from_y", "from_z" },
+                                            { "to_x", "to_y", "to_z" } };
+    static const char *const points[3] = { "x", "y", "z" };
     size_t rows = (size_t)t->row_count;
-    TRY(need(t, "x", &c[0], error));
-    TRY(need(t, "y", &c[1], error));
-    TRY(need(t, "z", &c[2], error));
-    vtk_parts p = { cairn_memory_zeroed(rows + 1, sizeof *p.x),
-                    cairn_memory_zeroed(rows + 1, sizeof *p.corners),
-                    cairn_memory_zeroed(rows + 1, sizeof *p.ends), NULL };
+    vtk_parts p = { .lines = cairn_table_find(t, "from_x") >= 0, .at[1] = { -1, -1, -1 } };
+    for (int k = 0; k < (p.lines ? 2 : 1); k++)
+        for (int axis = 0; axis < 3; axis++)
+            TRY(need(t, p.lines ? ends[k][axis] : points[axis], &p.at[k][axis], error));
+    p.x = cairn_memory_zeroed(2 * rows + 1, sizeof *p.x);
+    p.corners = cairn_memory_zeroed(2 * rows + 1, sizeof *p.corners);
+    p.ends = cairn_memory_zeroed(rows + 1, sizeof *p.ends);
     cairn_status status = p.x && p.corners && p.ends ? transpose(t, &p.columns) : CAIRN_NO_MEMORY;
     if (status == CAIRN_OK)
-        status = write_vtk_parts(path, t, c, &p, error);
+        status = write_vtk_parts(path, t, &p, error);
     cairn_memory_free(p.x);
     cairn_memory_free(p.corners);
     cairn_memory_free(p.ends);

@@ -289,6 +289,31 @@ bodies:
     position: [5, 0, 2]
 run: {time_step: 0.01, duration: 0.1, frame_interval: 0.05, paraview: false, picture: false}
 """
+STACK = """cairn: 1
+gravity: [0, 0, -10]
+bodies:
+  - {motion: fixed, shape: half_space}
+  - {shape: {sphere: {radius: 0.1}}, mass: 2, position: [0, 0, 0.1]}
+  - {shape: {sphere: {radius: 0.1}}, mass: 2, position: [0, 0, 0.3]}
+  - {shape: {sphere: {radius: 0.1}}, mass: 2, position: [0, 0, 0.5]}
+run: {time_step: 0.01, duration: 0.02, tolerance: 1e-10, paraview: false, picture: false}
+"""
+BLOCK = """cairn: 1
+gravity: [2.5, 0, -10]
+materials: {wood: {friction: 0.5}}
+bodies:
+  - {motion: fixed, shape: half_space}
+  - {shape: {box: {size: [0.4, 0.4, 0.1]}}, mass: 1, position: [0, 0, 0.05], velocity: [SPEED, 0, 0]}
+run: {time_step: 0.01, duration: 0.02, scheme: coulomb, tolerance: 1e-10, paraview: false, picture: false}
+"""
+ACROSS = """cairn: 1
+gravity: [0, 0, 0]
+periodic: {axes: [x], high: [1, 1, 1]}
+bodies:
+  - {shape: {sphere: {radius: 0.1}}, mass: 1, position: [0.1, 0, 0], velocity: [-1, 0, 0]}
+  - {shape: {sphere: {radius: 0.1}}, mass: 1, position: [0.9, 0, 0], velocity: [1, 0, 0]}
+run: {time_step: 0.01, duration: 0.01, tolerance: 1e-10, paraview: false, picture: false}
+"""
 POLYLINE = """cairn: 1
 title: A ditch
 dimension: 2
@@ -365,7 +390,47 @@ class Export(unittest.TestCase):
             self.assertEqual(float(row["radius"]), 0.2)
             self.assertAlmostEqual(float(row["mass"]), 1, delta=1e-15)
 
+    def contacts(self, scene, name):
+        make_run(self.home.name, scene, name)
+        self.export(name, "--contacts", f"{name}.csv")
+        with open(self.path(f"{name}.csv"), encoding="utf-8", newline="") as file:
+            return [{k: float(v or "nan") for k, v in row.items()} for row in csv.DictReader(file)]
+
+    def test_the_contacts_of_a_stack_carry_what_lies_above_them(self):
+        """Three balls of 2 kg in 10 m/s^2: 60, 40 and 20 N; the lines go from centre to centre, and to the floor."""
+        rows = sorted(self.contacts(STACK, "stack"), key=lambda r: r["point_z"])
+        self.assertEqual([{r["body_a"], r["body_b"]} for r in rows], [{0, 1}, {1, 2}, {2, 3}])
+        for row, force, length in zip(rows, (60, 40, 20), (0.1, 0.2, 0.2)):
+            self.assertAlmostEqual(row["normal_force"], force, delta=1e-6)
+            self.assertAlmostEqual(row["force_z"], force * row["normal_z"], delta=1e-6)
+            self.assertAlmostEqual(abs(row["from_z"] - row["to_z"]), length, delta=1e-9)
+            self.assertLess(abs(row["gap"]), 1e-9)
+            self.assertEqual((row["slips"], row["image_x"] if "image_x" in row else 0), (0, 0))
+        self.export("stack", "--contacts", "stack.h5")
+        self.export("stack", "--contacts", "stack.vtp")
+        with open(self.path("stack.vtp"), "rb") as file:
+            self.assertIn(b'NumberOfPoints="6" NumberOfVerts="0" NumberOfLines="3"', file.read())
+
+    def test_a_block_that_slides_slips_and_one_at_rest_sticks(self):
+        """mu = 0.5 on a slope of 1/4: friction is 5 N on a kg that slides, 2.5 N on one that stays."""
+        for speed, slips, friction in ((1, 1, 5), (0, 0, 2.5)):
+            rows = self.contacts(BLOCK.replace("SPEED", str(speed)), f"block{speed}")
+            self.assertEqual({r["slips"] for r in rows}, {slips})
+            self.assertAlmostEqual(abs(sum(r["force_x"] for r in rows)), friction, delta=1e-6)
+            for row in rows:
+                self.assertAlmostEqual(row["tangential_force"], row["mobilised"] * 0.5 * row["normal_force"], delta=1e-6)
+                self.assertEqual(row["mobilised"] > 1 - 1e-6, slips)
+
+    def test_lines_of_periodic_runs_end_at_the_image(self):
+        """Two balls of 1 kg and 1 m/s that stop each other across a face in 0.01 s: 100 N, 0.2 m apart, not 0.8 m."""
+        row, = self.contacts(ACROSS, "across")
+        self.assertAlmostEqual(row["normal_force"], 100, delta=1e-6)
+        self.assertAlmostEqual(abs(row["from_x"] - row["to_x"]), 0.2, delta=1e-9)
+        self.assertEqual(abs(row["image_x"]), 1)
+
     def test_wrong_tables_are_refused(self):
+        self.assertIn(".csv, .txt, .h5 or .vtp", self.export("shapes", "--contacts", "c.data", code=2))
+        self.assertIn("no frame at 9 s", self.export("shapes", "--contacts", "c.csv", "--time", "9", code=3))
         self.assertIn("no frame at 7 s; the nearest is at 0.1 s",
                       self.export("shapes", "--table", "t.csv", "--time", "7", code=3))
         self.assertIn("t.xls: unknown kind of table", self.export("shapes", "--table", "t.xls", code=3))

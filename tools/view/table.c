@@ -1,5 +1,5 @@
-/* table.c - the frames of a run as a CSV table, and the bodies of one frame as a table of any
- * format. */
+/* table.c - the frames of a run as a CSV table, and the bodies or the contacts of one frame as a
+ * table of any format. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -95,22 +95,29 @@ enum { ID, TYPE, PLACE, RADIUS = 5, MASS, SPEED, SPIN = 10, TURN = 13, ANGLE = 1
 
 /* Numbers of a run that are copied, since each call of cairn_recording_read ends the last ones. */
 typedef struct frame_data {
+    int64_t number;               /* of the frame, from 0               */
     int64_t first, count, bodies; /* rows of the frame; rows of /bodies */
     double *index, *x, *q, *v, *omega, *angle;
     double *uid, *shape, *motion, *material, *radius, *mass; /* by row of /bodies */
 } frame_data;
 
+/* In pieces, because one read is limited. */
 static cairn_status copy_column(cairn_recording *run, const char *column, int64_t first,
                                 int64_t count, double **out, cairn_error *error)
 {
-    const cairn_recording_rows rows = { column, CAIRN_NUMBER_DOUBLE, first, count };
-    const void *data;
-    size_t bytes;
-    TRY(cairn_recording_read(run, &rows, 1, &data, &bytes, error));
-    *out = cairn_block_take(bytes / sizeof **out + 1, sizeof **out);
+    cairn_recording_column about;
+    TRY(cairn_recording_look(run, column, &about, error));
+    *out = cairn_block_take((size_t)count * (size_t)about.width + 1, sizeof **out);
     if (!*out)
         return CAIRN_NO_MEMORY;
-    memcpy(*out, data, bytes);
+    for (int64_t done = 0, part = 0; done < count; done += part) {
+        part = count - done < ROWS_AT_ONCE ? count - done : ROWS_AT_ONCE;
+        const cairn_recording_rows rows = { column, CAIRN_NUMBER_DOUBLE, first + done, part };
+        const void *data;
+        size_t bytes;
+        TRY(cairn_recording_read(run, &rows, 1, &data, &bytes, error));
+        memcpy(*out + done * about.width, data, (size_t)(part * about.width) * sizeof **out);
+    }
     return CAIRN_OK;
 }
 
@@ -123,12 +130,27 @@ static cairn_status refuse_time(const cairn_view_table *wanted, double nearest, 
     return CAIRN_BAD_INPUT;
 }
 
+/* The first row and the number of rows of a frame, by a column such as frames/body_offset. */
+static cairn_status find_rows(cairn_recording *run, const char *column, int64_t frame,
+                              int64_t range[2], cairn_error *error)
+{
+    const cairn_recording_rows rows = { column, CAIRN_NUMBER_DOUBLE, frame, 2 };
+    const void *data;
+    size_t bytes;
+    TRY(cairn_recording_read(run, &rows, 1, &data, &bytes, error));
+    const double *offset = data;
+    range[0] = (int64_t)offset[0];
+    range[1] = (int64_t)(offset[1] - offset[0]);
+    return CAIRN_OK;
+}
+
 /* The rows of the frame at the wanted time. */
 static cairn_status find_frame(cairn_recording *run, const cairn_view_table *wanted, frame_data *f,
                                cairn_error *error)
 {
     cairn_recording_column about;
-    double *time = NULL, *offset = NULL;
+    int64_t range[2] = { 0, 0 };
+    double *time = NULL;
     TRY(cairn_recording_look(run, "frames/time", &about, error));
     if (about.rows == 0)
         return refuse_time(wanted, NAN, error);
@@ -139,13 +161,11 @@ static cairn_status find_frame(cairn_recording *run, const cairn_view_table *wan
             k = i;
     bool far = !isnan(wanted->time) && !(fabs(time[k] - wanted->time) <= wanted->time_step / 2);
     cairn_status status = far ? refuse_time(wanted, time[k], error)
-                              : copy_column(run, "frames/body_offset", k, 2, &offset, error);
-    if (status == CAIRN_OK) {
-        f->first = (int64_t)offset[0];
-        f->count = (int64_t)(offset[1] - offset[0]);
-    }
+                              : find_rows(run, "frames/body_offset", k, range, error);
+    f->number = k;
+    f->first = range[0];
+    f->count = range[1];
     cairn_block_free(time);
-    cairn_block_free(offset);
     return status;
 }
 
@@ -200,6 +220,16 @@ static void fill_row(const frame_data *f, int64_t i, int64_t body, double *row)
         row[ANGLE] = f->angle[i];
 }
 
+/* Errors from here on are not about the run. */
+static cairn_status put_table(const char *path, const cairn_table *table, cairn_error *error)
+{
+    *error = (cairn_error){ 0 };
+    cairn_status status = cairn_table_write(path, table, error);
+    if (!error->file[0])
+        snprintf(error->file, sizeof error->file, "%s", path);
+    return status;
+}
+
 static cairn_status write_table(const frame_data *f, const cairn_view_table *wanted, int64_t *rows,
                                 int64_t *others, cairn_error *error)
 {
@@ -218,12 +248,17 @@ static cairn_status write_table(const frame_data *f, const cairn_view_table *wan
         *others += !good;
     }
     *rows = table.row_count;
-    *error = (cairn_error){ 0 }; /* errors from here on are not about the run */
-    cairn_status status = cairn_table_write(wanted->path, &table, error);
-    if (!error->file[0])
-        snprintf(error->file, sizeof error->file, "%s", wanted->path);
+    cairn_status status = put_table(wanted->path, &table, error);
     cairn_block_free(table.values);
     return status;
+}
+
+static void free_frame(frame_data *f)
+{
+    double *const blocks[] = { f->index, f->x,     f->q,      f->v,        f->omega,  f->angle,
+                               f->uid,   f->shape, f->motion, f->material, f->radius, f->mass };
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+        cairn_block_free(blocks[k]);
 }
 
 cairn_status cairn_view_export_table(cairn_recording *run, const cairn_view_table *wanted,
@@ -236,9 +271,253 @@ cairn_status cairn_view_export_table(cairn_recording *run, const cairn_view_tabl
         status = copy_frame(run, wanted->dimension, &f, error);
     if (status == CAIRN_OK)
         status = write_table(&f, wanted, rows, others, error);
-    double *const blocks[] = { f.index, f.x,     f.q,      f.v,        f.omega,  f.angle,
-                               f.uid,   f.shape, f.motion, f.material, f.radius, f.mass };
+    free_frame(&f);
+    return status;
+}
+
+/* ---- the contacts of one frame --------------------------------------------------------------- */
+
+/* The columns of the table; those of `image` exist in periodic runs only. */
+static char *const network_names[] = {
+    "body_a",       "body_b",           "point_x",       "point_y",   "point_z", "normal_x",
+    "normal_y",     "normal_z",         "gap",           "force_x",   "force_y", "force_z",
+    "normal_force", "tangential_force", "sliding_speed", "mobilised", "slips",   "from_x",
+    "from_y",       "from_z",           "to_x",          "to_y",      "to_z",    "image_x",
+    "image_y",      "image_z"
+};
+
+enum {
+    BODIES,
+    POINT = 2,
+    NORMAL = 5,
+    GAP = 8,
+    FORCE = 9,
+    NORMAL_FORCE = 12,
+    TANGENTIAL_FORCE,
+    SLIDING_SPEED,
+    MOBILISED,
+    SLIPS,
+    FROM,
+    TO = 20,
+    IMAGE = 23,
+    NETWORK = 26
+};
+
+/* The contacts of a frame; columns that the run does not have are NULL. */
+typedef struct network {
+    frame_data frame;
+    int64_t first, count;
+    int dimension;
+    double h;      /* s: time step */
+    double *place; /* m: of each row of /bodies, three numbers; NaN: it is not in the frame */
+    double *cell;  /* m: three edges of the periodic cell                                   */
+    double *pair, *point, *normal, *tangent, *gap, *impulse, *velocity, *mu;
+    double *image, *mu_2, *adhesion;
+} network;
+
+/* Copy a column of the contacts if the run has it; `needed`: it must. */
+static cairn_status copy_part(cairn_recording *run, const network *n, const char *column,
+                              bool needed, double **out, cairn_error *error)
+{
+    cairn_recording_column about;
+    if (!needed && cairn_recording_look(run, column, &about, error) != CAIRN_OK) {
+        *error = (cairn_error){ 0 };
+        return CAIRN_OK;
+    }
+    return copy_column(run, column, n->first, n->count, out, error);
+}
+
+static cairn_status copy_contacts(cairn_recording *run, network *n, cairn_error *error)
+{
+    const struct {
+        const char *column;
+        double **out;
+        bool needed;
+    } parts_of[] = { { "frames/contacts/body", &n->pair, true },
+                     { "frames/contacts/point", &n->point, true },
+                     { "frames/contacts/normal", &n->normal, true },
+                     { "frames/contacts/tangent", &n->tangent, true },
+                     { "frames/contacts/gap", &n->gap, true },
+                     { "frames/contacts/impulse", &n->impulse, true },
+                     { "frames/contacts/velocity", &n->velocity, true },
+                     { "frames/contacts/mu", &n->mu, true },
+                     { "frames/contacts/mu_2", &n->mu_2, false },
+                     { "frames/contacts/adhesion", &n->adhesion, false },
+                     { "frames/contacts/image", &n->image, false } };
+    for (size_t k = 0; k < sizeof parts_of / sizeof parts_of[0]; k++)
+        TRY(copy_part(run, n, parts_of[k].column, parts_of[k].needed, parts_of[k].out, error));
+    return CAIRN_OK;
+}
+
+/* Where each body is. */
+static cairn_status place_bodies(network *n)
+{
+    const frame_data *f = &n->frame;
+    n->place = cairn_block_take((size_t)f->bodies * 3 + 1, sizeof *n->place);
+    if (!n->place)
+        return CAIRN_NO_MEMORY;
+    for (int64_t i = 0; i < 3 * f->bodies; i++)
+        n->place[i] = NAN;
+    for (int64_t i = 0; i < f->count; i++)
+        if (f->index[i] >= 0 && f->index[i] < (double)f->bodies)
+            memcpy(n->place + 3 * (int64_t)f->index[i], f->x + 3 * i, 3 * sizeof *n->place);
+    return CAIRN_OK;
+}
+
+/* The edges of the cell when the step of the frame ended. */
+static cairn_status copy_cell(cairn_recording *run, network *n, cairn_error *error)
+{
+    const cairn_recording_rows rows = { "frames/step", CAIRN_NUMBER_DOUBLE, n->frame.number, 1 };
+    const void *data;
+    size_t bytes;
+    if (!n->image || n->count == 0)
+        return CAIRN_OK;
+    TRY(cairn_recording_read(run, &rows, 1, &data, &bytes, error));
+    return copy_column(run, "steps/cell", (int64_t) * (const double *)data - 1, 1, &n->cell, error);
+}
+
+static cairn_status read_network(cairn_recording *run, const cairn_view_table *wanted, network *n,
+                                 cairn_error *error)
+{
+    int64_t range[2];
+    cairn_recording_column about;
+    n->h = wanted->time_step;
+    n->dimension = wanted->dimension;
+    TRY(find_frame(run, wanted, &n->frame, error));
+    if (cairn_recording_look(run, "frames/contact_offset", &about, error) != CAIRN_OK) {
+        *error = (cairn_error){ 0 };
+        snprintf(error->key, sizeof error->key, "--contacts");
+        snprintf(error->message, sizeof error->message,
+                 "the run has no contacts; run the scene with run.contacts: true");
+        return CAIRN_UNSUPPORTED;
+    }
+    TRY(find_rows(run, "frames/contact_offset", n->frame.number, range, error));
+    n->first = range[0];
+    n->count = range[1];
+    TRY(copy_frame(run, wanted->dimension, &n->frame, error));
+    TRY(copy_contacts(run, n, error));
+    TRY(copy_cell(run, n, error));
+    return place_bodies(n);
+}
+
+/* Where the line of a contact ends: at the centre of a body, or of its image; at the point of
+ * contact for walls and for bodies that are gone. */
+static void end_of_line(const network *n, int64_t contact, int side, double out[3])
+{
+    int64_t body = (int64_t)n->pair[2 * contact + side];
+    bool there = body >= 0 && body < n->frame.bodies && isfinite(n->place[3 * body]) &&
+                 (n->frame.motion[body] == CAIRN_MOTION_DYNAMIC ||
+                  n->frame.shape[body] == CAIRN_SHAPE_SPHERE);
+    memcpy(out, there ? n->place + 3 * body : n->point + 3 * contact, 3 * sizeof *out);
+    for (int axis = 0; there && side == 1 && n->cell && axis < 3; axis++)
+        for (int k = 0; k < 3; k++)
+            out[axis] += n->image[3 * contact + k] * n->cell[3 * k + axis];
+}
+
+/* The mass of the lighter of the dynamic bodies. */
+static double mass_of(const network *n, int64_t contact)
+{
+    double least = HUGE_VAL;
+    for (int side = 0; side < 2; side++) {
+        int64_t body = (int64_t)n->pair[2 * contact + side];
+        if (body >= 0 && body < n->frame.bodies && n->frame.motion[body] == CAIRN_MOTION_DYNAMIC &&
+            n->frame.mass[body] < least)
+            least = n->frame.mass[body];
+    }
+    return isfinite(least) ? least : 0;
+}
+
+/* The share of the friction limit that a tangential impulse takes: |(t_1/mu_1, t_2/mu_2)|/N. It is
+ * 1 on the edge of the cone, NaN without friction. */
+static double share_of(const network *n, int64_t contact, const double t[2])
+{
+    double mu = n->mu[contact], mu_2 = n->mu_2 ? n->mu_2[contact] : mu;
+    double limit =
+        n->impulse[contact * n->dimension] + (n->adhesion ? n->h * n->adhesion[contact] : 0);
+    if (!(mu > 0))
+        return NAN;
+    return hypot(t[0] / mu, n->dimension == 3 ? t[1] / mu_2 : 0) / limit;
+}
+
+/* A contact slips if r_T - m u_T is outside of the cone, as in the natural map, whose solution has
+ * r_T = projection of r_T - m u_T; without friction it always does. */
+static void fill_friction(const network *n, int64_t contact, double *row)
+{
+    bool solid = n->dimension == 3;
+    const double *r = n->impulse + contact * n->dimension;
+    const double *u = n->velocity + contact * n->dimension;
+    double m = mass_of(n, contact);
+    const double t[2] = { r[1], solid ? r[2] : 0 };
+    const double pushed[2] = { r[1] - m * u[1], solid ? r[2] - m * u[2] : 0 };
+    row[TANGENTIAL_FORCE] = hypot(t[0], t[1]) / n->h;
+    row[SLIDING_SPEED] = solid ? hypot(u[1], u[2]) : fabs(u[1]);
+    row[MOBILISED] = share_of(n, contact, t);
+    row[SLIPS] = share_of(n, contact, pushed) < 1 ? 0 : 1;
+}
+
+/* Force on a (N), in the world frame: (r_N n + r_1 t + r_2 n x t)/h. */
+static void fill_contact(const network *n, int64_t contact, double *row)
+{
+    const double *r = n->impulse + contact * n->dimension;
+    const double *normal = n->normal + 3 * contact, *t = n->tangent + 3 * contact;
+    for (int side = 0; side < 2; side++) {
+        int64_t body = (int64_t)n->pair[2 * contact + side];
+        row[BODIES + side] = body >= 0 && body < n->frame.bodies ? n->frame.uid[body] : -1;
+    }
+    memcpy(row + POINT, n->point + 3 * contact, 3 * sizeof *row);
+    memcpy(row + NORMAL, normal, 3 * sizeof *row);
+    row[GAP] = n->gap[contact];
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        double second = normal[j] * t[k] - normal[k] * t[j];
+        double both = r[0] * normal[i] + r[1] * t[i] + (n->dimension == 3 ? r[2] * second : 0);
+        row[FORCE + i] = both / n->h;
+    }
+    row[NORMAL_FORCE] = r[0] / n->h;
+    fill_friction(n, contact, row);
+    end_of_line(n, contact, 0, row + FROM);
+    end_of_line(n, contact, 1, row + TO);
+    if (n->image)
+        memcpy(row + IMAGE, n->image + 3 * contact, 3 * sizeof *row);
+}
+
+static bool pushes(const network *n, int64_t contact)
+{
+    const double *r = n->impulse + contact * n->dimension;
+    return r[0] != 0 || r[1] != 0 || (n->dimension == 3 && r[2] != 0);
+}
+
+static cairn_status write_network(const network *n, const char *path, int64_t *rows,
+                                  cairn_error *error)
+{
+    cairn_table table = { .column_count = n->image ? NETWORK : IMAGE };
+    memcpy(table.columns, network_names, sizeof network_names);
+    table.values =
+        cairn_block_take((size_t)n->count * (size_t)table.column_count + 1, sizeof *table.values);
+    if (!table.values)
+        return CAIRN_NO_MEMORY;
+    for (int64_t i = 0; i < n->count; i++)
+        if (pushes(n, i))
+            fill_contact(n, i, table.values + table.row_count++ * table.column_count);
+    *rows = table.row_count;
+    cairn_status status = put_table(path, &table, error);
+    cairn_block_free(table.values);
+    return status;
+}
+
+cairn_status cairn_view_export_contacts(cairn_recording *run, const cairn_view_table *wanted,
+                                        int64_t *rows, int64_t *others, cairn_error *error)
+{
+    network n = { .count = 0 };
+    *rows = 0;
+    cairn_status status = read_network(run, wanted, &n, error);
+    if (status == CAIRN_OK)
+        status = write_network(&n, wanted->path, rows, error);
+    *others = n.count - *rows;
+    double *const blocks[] = { n.place,   n.cell,     n.pair, n.point, n.normal, n.tangent, n.gap,
+                               n.impulse, n.velocity, n.mu,   n.image, n.mu_2,   n.adhesion };
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
         cairn_block_free(blocks[k]);
+    free_frame(&n.frame);
     return status;
 }

@@ -72,6 +72,12 @@ typedef struct cairn_view_table {
 cairn_status cairn_view_export_table(cairn_recording *run, const cairn_view_table *wanted,
                                      int64_t *rows, int64_t *others, cairn_error *error);
 
+/* Write the contacts of a frame that carry an impulse: uids of both bodies, point, normal, gap,
+ * forces (N, on a), sliding, and the ends of a line between the bodies, in periodic runs to the
+ * image that touches. `rows` receives their number, `others` that of candidates without impulse. */
+cairn_status cairn_view_export_contacts(cairn_recording *run, const cairn_view_table *wanted,
+                                        int64_t *rows, int64_t *others, cairn_error *error);
+
 /* ---- a run as an animated glTF 2.0 scene in binary form (.glb) ------------------------------- */
 
 /* A node for each body with a bounded shape, a mesh for each different shape, and one animation
