@@ -102,6 +102,7 @@ typedef struct cairn_run_paraview {
     char folder[CAIRN_PATH_BYTES];
     bool contacts;           /* whether contacts are written */
     bool fields;             /* whether the run measures fields */
+    bool cell;               /* whether the run is periodic: its cell is drawn */
     bool joints;             /* the first frame has joints; only then is the series written */
     cairn_run_walls walls;   /* as of the last frame, to see whether they changed */
     cairn_vtk_moment *times; /* of bodies, contacts and joints: frame k is file k */

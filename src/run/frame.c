@@ -276,6 +276,7 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
 {
     *out = (cairn_run_frame){ .time = cairn_world_time(world),
                               .dimension = cairn_world_dimension(world),
+                              .cell = cairn_world_lattice(world),
                               .world = cairn_world_bodies(world),
                               .touch = cairn_world_contacts(world),
                               .shelf = &roll->shelf };

@@ -102,6 +102,7 @@ typedef struct cairn_run_frame {
     int dimension;
     cairn_bodies world;   /* by row of the world                                        */
     cairn_contacts touch; /* of the last step; bodies are rows of the world             */
+    cairn_lattice cell;   /* periodic worlds: when the step ended                       */
     int32_t *row_of;      /* row in /bodies, by row of the world                        */
     size_t bodies;        /* length of the next three                                   */
     int32_t *index;       /* row in /bodies, increasing                                 */

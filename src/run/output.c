@@ -47,6 +47,14 @@ static bool measures_fields(const cairn_scene *scene)
     return false;
 }
 
+/* Which series only some runs have. */
+static void choose_series(const cairn_scene *scene, cairn_run_paraview *out)
+{
+    cairn_lattice cell = cairn_world_lattice(scene->world);
+    out->fields = measures_fields(scene);
+    out->cell = cairn_lattice_exists(&cell);
+}
+
 /* run.h5 first: it fails if the folder cannot be written to, before the problems of an earlier run
  * are removed. */
 cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
@@ -60,7 +68,7 @@ cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scen
     TRY(cairn_run_problems_clear(folder, error));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_create(folder, scene->run.contacts, &out->paraview, error));
-    out->paraview.fields = measures_fields(scene);
+    choose_series(scene, &out->paraview);
     return CAIRN_OK;
 }
 
@@ -90,7 +98,7 @@ cairn_status cairn_run_output_go_on(const char *folder, const cairn_scene *scene
     TRY(cairn_run_roll_go_on(&out->roll, scene->world, cairn_run_file_geometries(out->file)));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_go_on(folder, scene->run.contacts, &out->paraview, error));
-    out->paraview.fields = measures_fields(scene);
+    choose_series(scene, &out->paraview);
     return CAIRN_OK;
 }
 

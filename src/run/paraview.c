@@ -15,8 +15,9 @@
 #include "math/vec.h"
 
 /* Series are also the beginnings of the file names. */
-static const char *const series[] = { "bodies", "contacts", "joints", "walls", "shapes", "fields" };
-enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, FIELDS, SERIES };
+static const char *const series[] = { "bodies", "contacts", "joints", "walls",
+                                      "shapes", "fields",   "cell" };
+enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, FIELDS, CELL, SERIES };
 
 /* The shapes that the series `shapes` refers to; one file for the whole run. */
 static const char geometry_file[] = "shapes_geometry.vtp";
@@ -270,13 +271,18 @@ static cairn_status take_lines(size_t count, cairn_arena *arena, lines *l)
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* The end of a contact's line on one side: the centre of a sphere; for any other shape, or a body
- * that is gone, the point of contact. */
+/* The end of a contact's line on one side: the centre of a dynamic body or of a sphere, in periodic
+ * worlds that of the image of b that touches; for walls, or a body that is gone, the point of
+ * contact. */
 static cairn_vec3 line_end(const cairn_run_frame *f, size_t contact, int side)
 {
     int32_t slot = f->touch.body[2 * contact + (size_t)side];
-    bool there = f->pair[2 * contact + (size_t)side] >= 0;
-    return there && is_sphere(f, slot) ? f->world.x[slot] : f->touch.point[contact];
+    bool there = f->pair[2 * contact + (size_t)side] >= 0 &&
+                 (is_sphere(f, slot) || f->world.motion[slot] == CAIRN_MOTION_DYNAMIC);
+    cairn_vec3 x = there ? f->world.x[slot] : f->touch.point[contact];
+    for (int axis = 0; there && side == 1 && f->touch.image && axis < 3; axis++)
+        x = cairn_add_scaled(x, f->touch.image[contact].k[axis], f->cell.edge[axis]);
+    return x;
 }
 
 /* Candidates without an impulse are not drawn. */
@@ -437,6 +443,55 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
     return write_piece(p, WALLS, &piece, error);
 }
 
+/* ---- the periodic cell: the edges of its box ------------------------------------------------- */
+
+/* An axis that is not periodic has the extent of the scene so far; 2D has none. */
+static void find_box(const cairn_run_paraview *p, const cairn_run_frame *f, cairn_vec3 edge[3],
+                     cairn_vec3 *corner)
+{
+    *corner = f->cell.corner;
+    for (int axis = 0; axis < 3; axis++) {
+        edge[axis] = f->cell.edge[axis];
+        bool open = cairn_norm(edge[axis]) == 0 && axis < f->dimension && p->walls.box.filled;
+        double low = cairn_component(p->walls.box.low, axis);
+        double length = cairn_component(p->walls.box.high, axis) - low;
+        double *at[3] = { &corner->x, &corner->y, &corner->z };
+        double *along[3] = { &edge[axis].x, &edge[axis].y, &edge[axis].z };
+        if (open) {
+            *at[axis] = low;
+            *along[axis] = length;
+        }
+    }
+}
+
+/* Corner number 4 i + 2 j + k is at i e1 + j e2 + k e3 from the first; lines join those that differ
+ * in one digit. In 2D there are the four with k = 0. */
+static cairn_status write_cell(const cairn_run_paraview *p, const cairn_run_frame *f,
+                               cairn_error *error)
+{
+    cairn_vec3 edge[3], first, x[8];
+    int64_t ends[24], offsets[12];
+    int lines_drawn = 0, step = f->dimension == 2 ? 2 : 1;
+    find_box(p, f, edge, &first);
+    for (int c = 0; c < 8; c++) {
+        x[c] = cairn_add_scaled(first, c / 4, edge[0]);
+        x[c] = cairn_add_scaled(x[c], c / 2 % 2, edge[1]);
+        x[c] = cairn_add_scaled(x[c], c % 2, edge[2]);
+    }
+    for (int c = 0; c < 8; c += step)
+        for (int digit = step; digit < 8; digit *= 2)
+            if (!(c & digit)) {
+                ends[2 * lines_drawn] = c;
+                ends[2 * lines_drawn + 1] = c | digit;
+                offsets[lines_drawn] = 2 * (lines_drawn + 1);
+                lines_drawn++;
+            }
+    cairn_vtk_piece piece = {
+        .time = f->time, .points = 8, .x = x, .cells = { "Lines", lines_drawn, ends, offsets }
+    };
+    return write_piece(p, CELL, &piece, error);
+}
+
 /* ---- series ---------------------------------------------------------------------------------- */
 
 /* Three lists of the same length, so that a frame can be recorded without a failure half way. */
@@ -474,6 +529,8 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
     if (p->joints)
         TRY(write_joints(p, frame, arena, error));
     TRY(write_walls(p, frame, &wall_file, error));
+    if (p->cell)
+        TRY(write_cell(p, frame, error));
     TRY(write_shapes(p, frame, forces, arena, error));
     p->times[p->count] = (cairn_vtk_moment){ frame->time, (int64_t)p->count };
     p->wall_times[p->count] = (cairn_vtk_moment){ frame->time, wall_file };
@@ -486,7 +543,8 @@ static bool is_left_out(const cairn_run_paraview *p, int which)
 {
     return (which == BODIES && p->without_balls == p->count) ||
            (which == CONTACTS && !p->contacts) || (which == JOINTS && !p->joints) ||
-           (which == SHAPES && p->shape_count == 0) || (which == FIELDS && !p->fields);
+           (which == SHAPES && p->shape_count == 0) || (which == FIELDS && !p->fields) ||
+           (which == CELL && !p->cell);
 }
 
 /* The frames that have a file of fields: not the first one, nor those without grains. */
@@ -521,6 +579,8 @@ cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *
                                    error));
     if (p->fields)
         TRY(list_fields(p, error));
+    if (p->cell)
+        TRY(cairn_vtk_series_write(p->folder, series[CELL], p->times, p->count, error));
     return cairn_vtk_series_write(p->folder, series[WALLS], p->wall_times, p->count, error);
 }
 
@@ -664,6 +724,9 @@ static const char *const script =
     "    colour(Show(placed, view), \"CELLS\")\n"
     "if walls:\n"
     "    Show(walls, view).Opacity = 0.2\n"
+    "cell = series(\"cell.pvd\")\n"
+    "if cell:  # of a periodic run\n"
+    "    Show(cell, view)\n"
     "GetAnimationScene().UpdateAnimationUsingDataTimeSteps()\n"
     "ResetCamera(view)\n"
     "bounds = [s.GetDataInformation().GetBounds() for s in (balls, shapes, walls) if s]\n"

@@ -61,7 +61,8 @@ def check_frames(f):
     frames = len(f["frames/time"])
     assert frames >= 2 and len(f["frames/step"]) == frames and len(offset) == frames + 1
     assert offset[0] == 0 and (np.diff(offset) >= 0).all()
-    same_rows(f["frames/bodies"], STATES + (["angle"] if flat else []), offset[-1])
+    more = (["angle"] if flat else []) + (["image"] if "cell" in f.attrs else [])
+    same_rows(f["frames/bodies"], STATES + more, offset[-1])
     assert (np.diff(f["frames/time"][:]) > 0).all()
     assert f["frames/step"][-1] == f["steps/step"][-1]
     assert f["frames/time"][-1] == f["steps/time"][-1]
@@ -79,7 +80,7 @@ def check_contacts(f):
         assert "contacts" not in f["frames"]
         return
     offset = f["frames/contact_offset"][:]
-    same_rows(f["frames/contacts"], CONTACTS, offset[-1])
+    same_rows(f["frames/contacts"], CONTACTS + (["image"] if "cell" in f.attrs else []), offset[-1])
     assert len(offset) == len(f["frames/time"]) + 1 and (np.diff(offset) >= 0).all()
     c = f["frames/contacts"]
     assert c["impulse"].shape[1] == f.attrs["dimension"]
@@ -200,7 +201,7 @@ def check_checksums(f):
 def check(folder):
     with h5py.File(os.path.join(folder, "run.h5"), "r") as f:
         check_settings(f)
-        same_rows(f["steps"], STEPS, len(f["steps/time"]))
+        same_rows(f["steps"], STEPS + (["cell", "cell_rate"] if "cell" in f.attrs else []), len(f["steps/time"]))
         same_rows(f["bodies"], BODIES, len(f["bodies/mass"]))
         check_frames(f)
         check_contacts(f)

@@ -199,16 +199,41 @@ def check_contacts(f, k, data):
     check_line_ends(f, k, data, pair)
 
 
+def cell_of(f, k):
+    """The edges of the periodic cell in a frame, as rows."""
+    step = f["frames/step"][k]
+    return (f["steps/cell"][step - 1] if step else f.attrs["cell"]).reshape(3, 3)
+
+
 def check_line_ends(f, k, data, pair):
-    """A line ends in the centre of a sphere, or somewhere on a wall."""
+    """A line ends in the centre of a sphere or moving body, or of its image, or on a wall."""
     rows = slice(*f["frames/body_offset"][k:k + 2])
     place = {i: x for i, x in zip(f["frames/bodies/index"][rows], f["frames/bodies/x"][rows])}
     kind, names = f["bodies/shape"][:], list(f["bodies/shape"].attrs["names"].astype(str))
+    motion, motions = f["bodies/motion"][:], list(f["bodies/motion"].attrs["names"].astype(str))
+    shift = np.zeros((len(pair), 3))
+    if "frames/contacts/image" in f:
+        rows = slice(*f["frames/contact_offset"][k:k + 2])
+        pushing = f["frames/contacts/impulse"][rows].any(axis=1)
+        shift = f["frames/contacts/image"][rows][pushing] @ cell_of(f, k)
     ends = points_of(data).reshape(-1, 2, 3)
-    for line, (a, b) in zip(ends, pair):
-        for end, body in zip(line, (a, b)):
-            if names[kind[body]] in ("sphere", "point"):
-                assert (end == place[body]).all()
+    for line, (a, b), by in zip(ends, pair, shift):
+        for end, body, move in zip(line, (a, b), (0, by)):
+            if names[kind[body]] in ("sphere", "point") or motions[motion[body]] == "dynamic":
+                assert np.allclose(end, place[body] + move, rtol=0, atol=1e-14)
+
+
+def check_cell(f, k, data):
+    """The lines of the box are the edges of the cell, and begin at its corner."""
+    points, edges = points_of(data), cell_of(f, k)
+    flat = f.attrs["dimension"] == 2
+    assert data.GetNumberOfLines() == (4 if flat else 12)
+    corner = [x for x, edge in zip(f.attrs["cell_corner"], edges) if edge.any()]
+    assert [x for x, edge in zip(points[0], edges) if edge.any()] == corner
+    for i in range(data.GetNumberOfLines()):
+        cell = data.GetCell(i)
+        way = points[cell.GetPointId(1)] - points[cell.GetPointId(0)]
+        assert any(np.allclose(way, edge, atol=1e-14) for edge in edges if edge.any()) or not flat
 
 
 def check_joints(f, k, data):
@@ -265,6 +290,7 @@ def check(run):
         kinds += ["bodies"] if "ball" in looks(f) else []
         kinds += ["shapes"] if "shape" in looks(f) else []
         kinds += ["joints"] if len(f["joints/kind"]) else []
+        kinds += ["cell"] if "cell" in f.attrs else []
         for kind in kinds:
             listed = list(series(folder, kind))
             assert [time for time, _ in listed] == list(times), kind
@@ -280,7 +306,7 @@ def check(run):
                     used.add(os.path.join(folder, "shapes_geometry.vtp"))
                     continue
                 {"bodies": check_bodies, "contacts": check_contacts,
-                 "joints": check_joints}[kind](f, k, data)
+                 "joints": check_joints, "cell": check_cell}[kind](f, k, data)
     check_nothing_else(folder, used)
     print(f"{run}: {len(used)} files, {len(times)} frames: fine")
 

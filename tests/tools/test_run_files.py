@@ -78,6 +78,16 @@ generators:
            shape: {cylinder: {radius: 0.5, height: 1}}, turned: true}
 run: {time_step: 2e-3, duration: 0.6}
 """,
+    "cell": """
+cairn: 1
+title: disks that touch across the faces of a cell that is sheared
+dimension: 2
+gravity: [0, 0]
+periodic: {axes: [x, y], low: [0.1, 0.2], high: [1.1, 1.2], gradient_x: [0, 2]}
+generators:
+  - grid: {count: [4, 4], spacing: [0.25, 0.25], origin: [0.15, 0.3], radius: 0.12}
+run: {time_step: 4e-3, duration: 0.4}
+""",
     "empty": """
 cairn: 1
 title: a ball that touches nothing
