@@ -792,3 +792,80 @@ GROUP(test_trust)
         CASE(a_cube_at_rest_takes_a_few_iterations), CASE(repeated_runs_are_identical),
         CASE(the_ledger_closes_to_rounding));
 }
+
+/* ==== test_cairn_check_series: what is summed over contacts and bodies ======================== */
+
+/* A number of a column, changed by a millionth of it or of 0.01. */
+static void check_column(const char *group, const char *column, hsize_t row, const folder *f)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/%s", group, column);
+    double old = swap_number(f, name, row, NULL);
+    check_noticed(f, name, row, old + 1e-6 * fmax(1e-2, fabs(old)));
+}
+
+/* Sets of every kind, a belt, rolling friction, a joint and means: each stored force, torque and
+ * work is computed again. */
+TEST(series_follow_from_contacts_and_joints)
+{
+    static const char *const scene =
+        "cairn: 1\n"
+        "materials: {rock: {friction: 0.4, rolling_friction: 0.01}, wood: {}}\n"
+        "bodies:\n"
+        "  - {name: floor, motion: fixed, material: rock, shape: {half_space: {}},\n"
+        "     surface_velocity: [0, 0.5, 0]}\n"
+        "  - {name: low, material: rock, shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.1]}\n"
+        "  - {name: high, material: rock, shape: {sphere: {radius: 0.1}}, position: [0.05, 0, "
+        "0.3]}\n"
+        "  - {name: bob, material: wood, shape: {sphere: {radius: 0.1}}, position: [1, 0, 1]}\n"
+        "joints: [ball: {name: pivot, a: bob, anchor: [1.3, 0, 1]}]\n"
+        "series:\n"
+        "  - {name: floor, bodies: floor}\n"
+        "  - {name: rock, material: rock, interval: 0.015}\n"
+        "  - {name: upper, low: [-9, -9, 0.2], high: [9, 9, 9]}\n"
+        "  - {name: pivot, joint: pivot}\n"
+        "  - {name: bob, bodies: bob, about: [1, 2, 0.5]}\n"
+        "run: {time_step: 5e-3, duration: 0.1, certificate: full, paraview: false, "
+        "picture: false}\n";
+    static const char *const columns[] = { "floor/force_z",  "upper/force_x",  "pivot/force_z",
+                                           "floor/torque_x", "upper/torque_y", "bob/torque_y",
+                                           "pivot/torque_y", "floor/work",     "upper/work",
+                                           "pivot/work" };
+    folder f = folder_create();
+    run_into(&f, scene, NULL);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        check_column("series", columns[i], 5, &f);
+    check_noticed(&f, "series/rock/time", 5, 0.0875);
+    folder_remove(f.path);
+}
+
+/* Fields integrate to the sums over grains and contacts, whatever is in the single cells; the
+ * velocity is compared in each of them. Three balls lean on each other on a floor. */
+TEST(fields_integrate_to_mass_momentum_and_stress)
+{
+    static const char *const scene =
+        "cairn: 1\n"
+        "bodies:\n"
+        "  - {motion: fixed, shape: {half_space: {}}}\n"
+        "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0.1, 0.1]}\n"
+        "  - {shape: {sphere: {radius: 0.1}}, position: [0.2, 0, 0.1]}\n"
+        "  - {shape: {sphere: {radius: 0.1}}, position: [0.1, 0.05, 0.2658]}\n"
+        "run: {time_step: 5e-3, duration: 0.02, frame_interval: 0.01, certificate: full, "
+        "statistics: [fields], paraview: false, picture: false}\n";
+    static const char *const columns[] = { "density",   "momentum_z", "velocity_x",
+                                           "stress_xz", "kinetic_zz", "fabric_xy" };
+    folder f = folder_create();
+    run_into(&f, scene, NULL);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    hsize_t row = 3 * count_numbers(&f, "statistics/fields/density") / 4; /* of the last frame */
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        check_column("statistics/fields", columns[i], row, &f);
+    folder_remove(f.path);
+}
+
+GROUP(test_cairn_check_series)
+{
+    RUN(CASE(series_follow_from_contacts_and_joints),
+        CASE(fields_integrate_to_mass_momentum_and_stress));
+}

@@ -535,39 +535,6 @@ TEST(uids_of_bodies_rise)
     folder_remove(f.path);
 }
 
-/* Sets of every kind, a joint and means: each stored force is computed again. */
-TEST(forces_of_series_follow_from_contacts_and_joints)
-{
-    static const char *const scene =
-        "cairn: 1\n"
-        "materials: {rock: {friction: 0.4}, wood: {}}\n"
-        "bodies:\n"
-        "  - {name: floor, motion: fixed, material: wood, shape: {half_space: {}}}\n"
-        "  - {name: low, material: rock, shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.1]}\n"
-        "  - {name: high, material: rock, shape: {sphere: {radius: 0.1}}, position: [0.05, 0, 0.3]}\n"
-        "  - {name: bob, material: wood, shape: {sphere: {radius: 0.1}}, position: [1, 0, 1]}\n"
-        "joints: [ball: {name: pivot, a: bob, anchor: [1.3, 0, 1]}]\n"
-        "series:\n"
-        "  - {name: floor, bodies: floor}\n"
-        "  - {name: rock, material: rock, interval: 0.015}\n"
-        "  - {name: upper, low: [-9, -9, 0.2], high: [9, 9, 9]}\n"
-        "  - {name: pivot, joint: pivot}\n"
-        "run: {time_step: 5e-3, duration: 0.1, certificate: full, paraview: false, "
-        "picture: false}\n";
-    static const char *const columns[] = { "series/floor/force_z", "series/rock/force_z",
-                                           "series/upper/force_x", "series/upper/force_z",
-                                           "series/pivot/force_z" };
-    folder f = folder_create();
-    run_into(&f, scene, NULL);
-    CHECK_INT(verdict(&f), CERTIFIED);
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        double old = swap_number(&f, columns[i], 5, NULL);
-        check_noticed(&f, columns[i], 5, old + 1e-6 * fmax(1e-2, fabs(old)));
-    }
-    check_noticed(&f, "series/rock/time", 5, 0.0875);
-    folder_remove(f.path);
-}
-
 TEST(statistics_follow_from_states_and_steps)
 {
     static const char *const names[] = { "statistics/energy/time",
@@ -718,7 +685,6 @@ TEST(another_version_of_the_format_is_noticed)
 GROUP(test_cairn_check_facts)
 {
     RUN(CASE(volumes_follow_from_shapes), CASE(uids_of_bodies_rise),
-        CASE(forces_of_series_follow_from_contacts_and_joints),
         CASE(statistics_follow_from_states_and_steps),
         CASE(distances_are_as_promised_and_name_a_pair_that_is_searched_for),
         CASE(energies_are_finite), CASE(a_duration_that_the_steps_do_not_fill_is_noticed),

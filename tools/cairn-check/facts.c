@@ -543,7 +543,7 @@ static const check_group groups[SERIES] = {
 /* ---- opening -------------------------------------------------------------------------------- */
 
 /* Whether all grains count, regardless of position. */
-static bool has_no_box(const check_run *run)
+bool check_has_no_box(const check_run *run)
 {
     double low[3] = { 0 }, high[3] = { 0 };
     check_report quiet = { 0 };
@@ -563,7 +563,7 @@ bool check_statistics_open(check_run *run)
         return true;
     if (!check_memory_take(&run->series, 1, sizeof *run->series))
         return check_fail(run->report, "no memory");
-    bool everywhere = has_no_box(run);
+    bool everywhere = check_has_no_box(run);
     for (int k = 0; k < SERIES; k++) {
         series *s = &run->series->all[k];
         if (!check_has(run->file, groups[k].name) || (k != ENERGY && !everywhere))

@@ -52,12 +52,13 @@ static bool check_step(check_run *run, long step)
     check_slowness(run);
     check_forces_of(run);
     check_statistics_of(run);
-    return check_complete(run);
+    return check_fields_of(run) && check_complete(run);
 }
 
 static bool check_everything(check_run *run)
 {
-    bool good = check_statistics_open(run) && check_forces_open(run) && check_frames(run);
+    bool good = check_statistics_open(run) && check_forces_open(run) && check_fields_open(run) &&
+                check_frames(run);
     check_volumes(run);
     for (long step = 0; step <= run->steps.count && good; step++)
         good = check_step(run, step);

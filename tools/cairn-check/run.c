@@ -607,6 +607,7 @@ void check_run_close(check_run *run)
     check_memory_free(&run->events.value);
     check_statistics_close(run);
     check_forces_close(run);
+    check_fields_close(run);
     check_group_free(&run->parts[CHECK_BODIES], &run->before);
     check_group_free(&run->parts[CHECK_JOINTS], &run->joints_before);
     check_joints_free(run);

@@ -351,8 +351,8 @@ typedef struct check_steps {
         *sleep_loss, *gravity_work, *applied_energy;
     double *changed;
     double *left, *entered_mass, *left_mass;
-    double *gravity; /* 3 each; missing where it does not vary */
-    double *cell;    /* 9 each: edges of the periodic cell when the step ends; missing: none */
+    double *gravity;   /* 3 each; missing where it does not vary */
+    double *cell;      /* 9 each: edges of the periodic cell when the step ends; missing: none */
     double *cell_rate; /* m/s, 9 each: their velocities in the step */
     double *asleep, *woken;
     double *impacts, *impact_rounds, *impacts_left;
@@ -502,6 +502,7 @@ typedef struct check_run {
     int slow_steps;              /* consecutive steps up to here in which no body was fast */
     struct check_series *series; /* /statistics; NULL: there are none */
     struct check_forces *forces; /* /series; NULL: there are none     */
+    struct check_fields *fields; /* /statistics/fields; NULL: there are none */
     double start_time;           /* s */
     double start_kinetic, start_potential,
         start_size;      /* J: before the first step; of their terms            */
@@ -647,13 +648,13 @@ static inline check_place check_at(const check_run *run, const char *kind, long 
 
 /* ---- the checks: each looks at the loaded step ---------------------------------------------- */
 
-void check_prepare(check_run *run);           /* motion.c: poses, loads, free velocities */
-void check_linearised(check_run *run);        /* contacts.c: how far from q + h v^ it ends */
-void check_motion_of(check_run *run);         /* motion.c: velocities from impulses, poses */
-void check_contacts_of(check_run *run);       /* contacts.c: geometry, law, velocities    */
-void check_law_of(check_run *run);            /* law.c: residuals and certificate         */
-void check_energy_of(check_run *run);         /* energy.c: the ledger                     */
-void check_energy_start(check_run *run);      /* energy.c: of the state before the first  */
+void check_prepare(check_run *run);      /* motion.c: poses, loads, free velocities */
+void check_linearised(check_run *run);   /* contacts.c: how far from q + h v^ it ends */
+void check_motion_of(check_run *run);    /* motion.c: velocities from impulses, poses */
+void check_contacts_of(check_run *run);  /* contacts.c: geometry, law, velocities    */
+void check_law_of(check_run *run);       /* law.c: residuals and certificate         */
+void check_energy_of(check_run *run);    /* energy.c: the ledger                     */
+void check_energy_start(check_run *run); /* energy.c: of the state before the first  */
 /* energy.c: add the energy of a row of the state before the step, with a sign, to what was given
  * between steps. */
 void check_energy_change(check_run *run, int row, double sign);
@@ -671,11 +672,16 @@ void check_slowness(check_run *run);          /* facts.c: counts slow steps     
 void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */
 /* facts.c: read /statistics; compare with the loaded state; with all states. */
 bool check_statistics_open(check_run *run);
-/* contacts.c: series of forces */
+/* facts.c: whether statistics count all grains, wherever they are */
+bool check_has_no_box(const check_run *run);
+/* series.c: series of forces; fields */
 bool check_forces_open(check_run *run);
 void check_forces_of(check_run *run);
 void check_forces(check_run *run);
 void check_forces_close(check_run *run);
+bool check_fields_open(check_run *run);
+bool check_fields_of(check_run *run);
+void check_fields_close(check_run *run);
 void check_statistics_of(check_run *run);
 bool check_statistics(check_run *run);
 void check_statistics_close(check_run *run);
