@@ -1,5 +1,5 @@
-/* series.c - what is summed over contacts and bodies: the series of forces in /series, and the fields
- * in /statistics/fields.
+/* series.c - what is summed over contacts and bodies: the series of forces in /series, and the
+ * fields in /statistics/fields.
  *
  * Series: with the impulse r of a contact in a step of length h, in the world frame and on one of
  * its bodies, its witness point p on that body, the moment m of rolling and spinning friction, and
@@ -8,7 +8,7 @@
  * A row of a joint with the impulse r acts likewise with f = r e/h at the arm from x and with the
  * couple r t. Forces between two bodies of a set are left out.
  *
- * Fields: whatever the kernel is, its integral is 1, so the sum over all cells times their volume is
+ * Fields: whatever the kernel is, its integral is 1, so sums over all cells times their volume are
  *     mass sum m, volume sum V, momentum sum m v, kinetic + rho u u: sum m v v,
  *     stress sum f l (l the branch from b to a), wall sum f, fabric sum n n, contacts their number
  * if the grid is not cut by a box; and in each cell u = (rho u)/rho. */
@@ -214,7 +214,7 @@ static push push_on(const vec velocity[2], vec x, vec arm, const vec by[2], vec 
                    .work_size = vec_norm(by[0]) * speed + vec_norm(by[1]) * vec_norm(velocity[1]) };
 }
 
-/* The stored impulse of a contact on its body a, and the couple of rolling and spinning friction. */
+/* The stored impulse of a contact on its body a, and the couple of rolling and spinning. */
 static void impulse_of(const check_run *run, int j, vec by[2])
 {
     const check_contacts *c = &run->contacts;
@@ -382,7 +382,7 @@ struct check_fields {
     int64_t next;
 };
 
-/* The grid of one frame: cells along each axis, of this edge; and what its fields must sum up to. */
+/* The grid of one frame: cells along each axis, of this edge; and what fields must sum up to. */
 typedef struct field_grid {
     int64_t cells[3], count;
     double edge;                         /* m */
