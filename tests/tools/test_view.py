@@ -302,6 +302,43 @@ def make_task(home, run, other):
             "difference": largest_difference(run, other), "resting": 2, "html": "file://" + html, "quantum": 1e-4}
 
 
+# two disks that lean on a third, one of them across a face of the cell
+PERIODIC = """cairn: 1
+dimension: 2
+gravity: [5, 0]
+periodic: {axes: [x, y], high: [1, 1], gradient_x: [0, 1]}
+bodies:
+  - {motion: fixed, position: [0.22, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {position: [0.02, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {position: [0.82, 0.5], shape: {sphere: {radius: 0.1}}}
+series: [{name: middle, low: [0.5, 0.2], high: [1, 0.8]}]
+run: {time_step: 0.01, duration: 0.4, frame_interval: 0.1, statistics: [fields], paraview: false, picture: false}
+"""
+PRESS = """cairn: 1
+bodies:
+  - {name: floor, motion: fixed, shape: half_space}
+  - {name: lid, position: [0, 0, 0.25], shape: {box: {size: [9, 9, 0.1]}}}
+  - {position: [0, 0, 0.1], shape: {sphere: {radius: 0.1}}}
+cells: [{z: {low: floor, high: lid, force: 10}}]
+run: {time_step: 0.01, duration: 0.02, frame_interval: 0.01, paraview: false, picture: false}
+"""
+
+
+def surroundings(home):
+    """Pages of a sheared periodic run and of a press, and what h5py reads in the first."""
+    import h5py
+    out = {"diameter": 0.2}
+    for name, scene in (("cell", PERIODIC), ("press", PRESS)):
+        make_run(home, scene, name)
+        subprocess.run([CAIRN, "export", name, "--html", name + ".html"], check=True, timeout=60, cwd=home, stdout=subprocess.DEVNULL)
+        out[name] = "file://" + os.path.join(home, name + ".html")
+    with h5py.File(os.path.join(home, "cell", "run.h5")) as file:
+        fields, out["time"] = file["statistics/fields"], float(file["frames/time"][-1])
+        out["far"] = float(file["steps/cell"][-1].reshape(3, 3)[:2, 0].sum())
+        out["solid"] = float(fields["solid"][:][fields["time"][:] == out["time"]].max())
+    return out
+
+
 def hold(process, folder):
     """Stop a run, but not while it commits, when nobody could read its file."""
     while True:
@@ -328,6 +365,7 @@ def test_view_browser():
         other = make_run(home, SCENE.replace("position: [1.5, 0, 2]", "position: [1.5, 0, 2.5]"), "other")
         live = os.path.join(home, "live")
         task = make_task(home, run, other)
+        task["around"] = surroundings(home)
         # browser.mjs ends it, long before its time
         with Viewer("view", run) as one, Viewer("view", run, other) as two, \
                 Viewer("run", os.path.join(home, "run.yaml"), "--out", live, "--view", "--quiet", "--set",

@@ -104,6 +104,7 @@ static const entry entries[] = {
     { "bodies/radius", F4 },
     { "bodies/mass", F4 },
     { "bodies/volume", F4 },
+    { "bodies/inertia", F4 },
     { "bodies/shape_x", F4 },
     { "bodies/shape_q", F4 },
     { "bodies/half_angle", F4 },
@@ -155,6 +156,7 @@ static const entry entries[] = {
     { "frames/contacts/velocity", U2 },
     { "frames/contacts/mu", U2 },
     { "frames/contacts/gap", U2 },
+    { "frames/contacts/image", I4 },
     { "frames/joints/index", I4 },
     { "frames/joints/broken", I4 },
     { "frames/joints/point", U2 },
@@ -171,9 +173,30 @@ static const entry entries[] = {
     { "steps/penetration", F4 },
     { "steps/candidates", I4 },
     { "steps/active", I4 },
+    { "steps/cell", F8 },
+    { "statistics/fields/time", F8 },
+    { "statistics/fields/x", F4 },
+    { "statistics/fields/y", F4 },
+    { "statistics/fields/z", F4 },
+    { "statistics/fields/density", F4 },
+    { "statistics/fields/solid", U2 },
+    { "statistics/fields/velocity_x", U2 },
+    { "statistics/fields/velocity_y", U2 },
+    { "statistics/fields/velocity_z", U2 },
+    { "statistics/fields/stress_xx", U2 },
+    { "statistics/fields/stress_yy", U2 },
+    { "statistics/fields/stress_zz", U2 },
+    { "statistics/fields/contacts", U2 },
+    { "statistics/cell/time", F8 },
+    { "statistics/cell/stress_x", F4 },
+    { "statistics/cell/stress_y", F4 },
+    { "statistics/cell/stress_z", F4 },
 };
 
-enum { ENTRIES = sizeof entries / sizeof entries[0], WIDEST = 4, ROWS_AT_ONCE = 1 << 18 };
+enum { ENTRIES = sizeof entries / sizeof entries[0], WIDEST = 9, ROWS_AT_ONCE = 1 << 17 };
+
+/* Columns of series, which have names of their own: at most 64 series of 8 columns. */
+enum { MOST_NAMED = 512, NAME_BYTES = 80 };
 
 static const struct {
     const char *name;
@@ -198,8 +221,11 @@ typedef struct stored {
 typedef struct package {
     cairn_recording *run;
     const char *name;
-    stored columns[ENTRIES];
+    stored columns[ENTRIES + MOST_NAMED];
     int count;
+    char names[MOST_NAMED][NAME_BYTES];
+    entry named[MOST_NAMED];
+    int named_count;
     base64 letters;
     FILE *out;
     unsigned char *piece; /* ROWS_AT_ONCE * WIDEST bytes */
@@ -265,22 +291,56 @@ static int64_t bytes_of(const stored *s)
     return s->rows * s->width * kinds[s->entry->kind].bytes;
 }
 
+/* The columns /series/NAME/... in the description of the run, which is JSON: a name that begins with
+ * "series/ and ends at the next quote. */
+static cairn_status find_series(package *p)
+{
+    static const char begin[] = "\"series/";
+    char line[4096];
+    FILE *text = tmpfile();
+    if (!text)
+        return fail(p, CAIRN_IO_FAILED, "cannot make a temporary file");
+    cairn_status status = cairn_recording_describe(p->run, text, p->error);
+    rewind(text);
+    while (status == CAIRN_OK && fgets(line, sizeof line, text))
+        for (char *at = strstr(line, begin); at && p->named_count < MOST_NAMED;
+             at = strstr(at + 1, begin)) {
+            size_t length = strcspn(at + 1, "\"\n");
+            char *name = p->names[p->named_count];
+            if (length >= NAME_BYTES || at[1 + length] != '"')
+                continue;
+            snprintf(name, NAME_BYTES, "%.*s", (int)length, at + 1);
+            bool time = strcmp(strrchr(name, '/'), "/time") == 0;
+            p->named[p->named_count++] = (entry){ name, time ? F8 : F4 };
+        }
+    fclose(text);
+    return status;
+}
+
+static cairn_status add_column(package *p, const entry *e, int64_t *offset)
+{
+    cairn_recording_column about;
+    stored *s = &p->columns[p->count];
+    cairn_status status = cairn_recording_look(p->run, e->column, &about, p->error);
+    if (status == CAIRN_NOT_FOUND || (status == CAIRN_OK && about.width > WIDEST))
+        return CAIRN_OK;
+    TRY(status);
+    *s = (stored){ e, about.rows, about.width, *offset };
+    if (e->kind == U2)
+        TRY(find_range(p, s));
+    *offset += padded(bytes_of(s));
+    p->count++;
+    return CAIRN_OK;
+}
+
 static cairn_status find_columns(package *p)
 {
     int64_t offset = 0;
-    for (int i = 0; i < ENTRIES; i++) {
-        cairn_recording_column about;
-        stored *s = &p->columns[p->count];
-        cairn_status status = cairn_recording_look(p->run, entries[i].column, &about, p->error);
-        if (status == CAIRN_NOT_FOUND || (status == CAIRN_OK && about.width > WIDEST))
-            continue;
-        TRY(status);
-        *s = (stored){ &entries[i], about.rows, about.width, offset };
-        if (entries[i].kind == U2)
-            TRY(find_range(p, s));
-        offset += padded(bytes_of(s));
-        p->count++;
-    }
+    for (int i = 0; i < ENTRIES; i++)
+        TRY(add_column(p, &entries[i], &offset));
+    TRY(find_series(p));
+    for (int i = 0; i < p->named_count; i++)
+        TRY(add_column(p, &p->named[i], &offset));
     const int64_t most = (int64_t)1 << 30;
     if (offset > most)
         return fail(p, CAIRN_UNSUPPORTED,

@@ -1,6 +1,7 @@
 // app.ts - the state of the page: runs, time, colours, selection. The parts of the page follow it
 // through `changed`.
 import * as THREE from 'three';
+import { readField, type Field } from './cell';
 import { kindColour, prepare, quantitiesOf, type Quantity, type Rgb, viridis } from './quantities';
 import { placeOf, type Detail, type Frame, type Run } from './run';
 import { largeForce, RunView, type ShowOptions } from './runview';
@@ -25,10 +26,12 @@ export class App {
   smooth = true;
   clip = { on: false, axis: 0, at: 0.5, flip: false };
   options: ShowOptions = {
-    bodies: 'solid', chains: false, contacts: false, normals: false, velocities: false, joints: true, walls: true,
+    bodies: 'solid', chains: false, contacts: false, normals: false, velocities: false, joints: true, walls: true, cell: true,
     trails: false, marks: true, threshold: 0.08,
   };
   busy = false;
+  field: Field | null = null;
+  fieldRange: [number, number] = [0, 1];
   trailLength = 20;
   followTail = false;
   following = false;
@@ -197,11 +200,42 @@ export class App {
       if (this.playing) for (const ahead of this.expected(v.run, time, k)) void v.run.frame(ahead, detail).catch(() => undefined);
       v.show(frame, next, mix, this.options);
       await this.showTrails(v, k);
+      await this.showField(v, frame.time);
     }
     this.recolour();
     this.stage.redraw();
     this.changed('frame');
   }
+
+  // ---- fields -----------------------------------------------------------------------------------
+
+  /** Show a field, in front of bodies of glass; null: none. Its colours mean the same in all frames. */
+  async setField(field: Field | null): Promise<void> {
+    let low = Infinity, high = -Infinity;
+    for (const share of field ? [0.2, 0.4, 0.6, 0.8, 1] : [])
+      for (const value of (await readField(this.run, field!, this.run.time[Math.round(share * (this.run.frames - 1))]))?.values ?? []) {
+        if (value < low) low = value;
+        if (value > high) high = value;
+      }
+    this.fieldRange = low <= high ? [Math.min(low, 0), high > Math.min(low, 0) ? high : Math.min(low, 0) + 1] : [0, 1];
+    if (field && !this.field && this.options.bodies === 'solid') this.options.bodies = 'glass';
+    this.field = field;
+    this.changed('options');
+    await this.seek(this.time);
+  }
+
+  private async showField(v: RunView, time: number): Promise<void> {
+    v.slice.grid = this.field && v.run.column('statistics/fields/time') ? await readField(v.run, this.field, time) : null;
+    this.drawField();
+  }
+
+  /** Where the cut is, in m; a field is shown there even if nothing is cut away. */
+  private get cutAt(): number {
+    const box = this.stage.box, axis = ['x', 'y', 'z'][this.clip.axis] as 'x' | 'y' | 'z';
+    return box.min[axis] + this.clip.at * (box.max[axis] - box.min[axis]);
+  }
+
+  private drawField(): void { for (const v of this.views) v.slice.draw(this.clip.axis, this.cutAt, this.fieldRange); }
 
   /** Frames to prefetch while playing: the next three, or in a large run the one expected at its pace. */
   private expected(run: Run, time: number, k: number): number[] {
@@ -280,8 +314,8 @@ export class App {
 
   setClip(c: Partial<App['clip']>): void {
     Object.assign(this.clip, c);
-    const box = this.stage.box, axis = ['x', 'y', 'z'][this.clip.axis] as 'x' | 'y' | 'z';
-    const at = box.min[axis] + this.clip.at * (box.max[axis] - box.min[axis]), sign = this.clip.flip ? -1 : 1;
+    const at = this.cutAt, sign = this.clip.flip ? -1 : 1;
+    this.drawField();
     for (const v of this.views) {
       const n = new THREE.Vector3().setComponent(this.clip.axis, sign);
       v.style.uniforms['uClip'].value.set(n.x, n.y, n.z, sign * at);

@@ -1,6 +1,7 @@
 // controls.ts - what surrounds the picture: the legend of the colours, the timeline, the keys, and the panel of
 // settings on the right.
 import type { App } from './app';
+import { fieldsOf } from './cell';
 import { css, ember, kindColour, viridis, type Rgb } from './quantities';
 import { digits, h, nextTheme } from './dom';
 import { savePicture, Recorder } from './film';
@@ -37,12 +38,13 @@ export function legend(app: App): HTMLElement {
   function show(): void {
     const q = app.quantity;
     const forces = app.options.chains || app.options.contacts || app.options.normals ? app.view.forceShown : 0;
-    const now = `${app.view.chainsLimited} ${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
+    const now = `${app.field?.key} ${app.fieldRange} ${app.view.chainsLimited} ${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
     if (now === key) return;
     key = now;
     const head = h('div', {}, h('b', {}, q.label), ' ', h('span', { class: 'unit' }, q.unit));
     element.replaceChildren(h('div', {}, head, ...(q.kinds ? [kinds()] : scale(viridis, ...app.range))));
     if (forces > 0) element.append(h('div', {}, h('div', {}, h('b', {}, 'Force chains'), ' ', h('span', { class: 'unit' }, app.view.chainsLimited ? `N, the strongest ${mostChains.toLocaleString('en')}` : 'N')), ...scale(ember, 0, forces)));
+    if (app.field) element.append(h('div', {}, h('div', {}, h('b', {}, `Field: ${app.field.label.toLowerCase()}`), ' ', h('span', { class: 'unit' }, app.field.unit)), ...scale(viridis, ...app.fieldRange)));
   }
   app.on('colour', show);
   app.on('options', show);
@@ -246,7 +248,17 @@ function showSection(app: App): HTMLElement {
     contacts ? flag('Contact points', '', 'contacts') : null,
     contacts ? flag('Contact forces', '', 'normals') : null,
     flag('Velocities', 'V', 'velocities'), joints ? flag('Joints', 'J', 'joints') : null,
-    flag('Walls', 'W', 'walls'), flag('Trails', 'T', 'trails'), app.run.dimension === 3 ? flag('Marks that show spin', '', 'marks') : null);
+    flag('Walls', 'W', 'walls'), app.run.periodic ? flag('Periodic cell', '', 'cell') : null, flag('Trails', 'T', 'trails'), app.run.dimension === 3 ? flag('Marks that show spin', '', 'marks') : null);
+}
+
+/** Fields that the run measured, on a plane where the scene is cut; none: there is no such section. */
+function fieldSection(app: App): HTMLElement | null {
+  const fields = fieldsOf(app.run);
+  if (fields.length === 0) return null;
+  const list = h('select', { 'aria-label': 'Field' }, h('option', { value: '' }, 'None'), ...fields.map((f) => h('option', { value: f.key }, f.label)));
+  list.onchange = () => void app.setField(fields.find((f) => f.key === list.value) ?? null);
+  app.on('options', () => { list.value = app.field?.key ?? ''; });
+  return section('Field', true, list, app.run.dimension === 3 ? h('div', { class: 'unit' }, 'at the place of “Cut open”') : null);
 }
 
 /** Materials can be hidden, or shown alone, whatever the colours mean. */
@@ -302,7 +314,7 @@ export function panel(app: App): Panel {
   const element = h('aside', { class: 'card panel', 'aria-label': 'Settings' });
   const inspector = new Inspector(app, () => { selection.open = true; element.classList.add('open'); element.scrollTop = 0; });
   selection.querySelector('.body')!.replaceWith(inspector.element);
-  element.append(selection, colourSection(app), showSection(app), ...[materialSection(app)].filter((s) => s !== null), viewSection(app), moreSection(app, plots, recorder));
+  element.append(selection, colourSection(app), showSection(app), ...[fieldSection(app), materialSection(app)].filter((s) => s !== null), viewSection(app), moreSection(app, plots, recorder));
   const menu = h('button', { class: 'menu', 'aria-expanded': 'false' }, 'Settings');
   menu.onclick = () => menu.setAttribute('aria-expanded', String(element.classList.toggle('open')));
   return { element, plots, inspector, menu, recorder };

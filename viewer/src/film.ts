@@ -1,6 +1,7 @@
 // film.ts - pictures and films of what is shown: for `cairn export`, by the address of the page, and by
 // its buttons.
 import type { App } from './app';
+import { fieldsOf } from './cell';
 import { save } from './dom';
 
 // ---- for `cairn export`: pictures that the address requests, sent to its server -----------------
@@ -9,13 +10,17 @@ async function send(app: App): Promise<void> {
   await fetch('picture', { method: 'POST', body: await app.stage.picture() });
 }
 
-/** Further options of the address: ?color=force&bodies=solid&chains=1&walls=0&view=front&theme=light */
+/** Further options of the address: ?color=force&bodies=solid&chains=1&walls=0&view=front&theme=light&field=solid&cut=y */
 export async function applyAddress(app: App, words: URLSearchParams): Promise<void> {
   const quantity = app.quantities.find((q) => q.key === words.get('color'));
   if (quantity) await app.setQuantity(quantity);
+  const field = fieldsOf(app.run).find((f) => f.key === words.get('field'));
+  if (field) await app.setField(field);
+  const cut = ['x', 'y', 'z'].indexOf(words.get('cut') ?? '');
+  if (cut >= 0) app.setClip({ on: true, axis: cut, flip: cut === 1 }); // what is in front goes
   const bodies = words.get('bodies');
   if (bodies === 'solid' || bodies === 'glass' || bodies === 'hidden') await app.set({ bodies });
-  for (const flag of ['chains', 'walls', 'velocities', 'contacts', 'joints'] as const)
+  for (const flag of ['chains', 'walls', 'velocities', 'contacts', 'joints', 'cell'] as const)
     if (words.has(flag)) await app.set({ [flag]: words.get(flag) !== '0' });
   const view = words.get('view');
   if (view === 'front' || view === 'right' || view === 'top' || view === 'back' || view === 'left' || view === 'bottom') app.stage.look(view);

@@ -105,6 +105,15 @@ const standard: PlotDef[] = [
   { title: 'Relative residual', unit: '', columns: ['asked_relative'], log: true },
   { title: 'Contacts', unit: '', columns: ['candidates', 'active'] },
 ];
+/** The forces of each series; of a laboratory test its stresses. */
+function ownPlots(columns: string[]): PlotDef[] {
+  const groups = [...new Set(columns.filter((c) => c.startsWith('series/')).map((c) => c.slice(7, c.lastIndexOf('/'))))];
+  const axes = ['x', 'y', 'z'];
+  return [
+    ...groups.slice(0, 6).map((g) => ({ title: `Force: ${g.replaceAll('_', ' ')}`, unit: 'N', columns: axes.map((a) => `series/${g}/force_${a}`) })),
+    { title: 'Stress of the cell', unit: 'Pa', columns: axes.map((a) => `statistics/cell/stress_${a}`) },
+  ];
+}
 const summed = new Set(['friction_loss', 'impact_loss', 'damping_loss', 'numerical_loss']);
 
 export class Plots {
@@ -124,10 +133,10 @@ export class Plots {
     this.app.changed('options');
   }
 
-  /** Columns of numbers by step, and of statistics by frame. */
+  /** Columns of numbers by step, of series, and of statistics that have a row a frame. */
   private choices(): string[] {
     return Object.entries(this.app.run.description.columns)
-      .filter(([c, d]) => (c.startsWith('steps/') || c.startsWith('statistics/')) && d.width === 1 && !c.endsWith('/time') && !c.endsWith('/step'))
+      .filter(([c, d]) => (c.startsWith('steps/') || c.startsWith('series/') || (c.startsWith('statistics/') && d.rows <= this.app.run.frames)) && d.width === 1 && !c.endsWith('/time') && !c.endsWith('/step'))
       .map(([c]) => c);
   }
 
@@ -138,7 +147,7 @@ export class Plots {
     const boxes: HTMLElement[] = [];
     this.plots = [];
     const time = await run.readAll('steps/time', 'f8');
-    for (const def of [...standard, ...this.extra]) {
+    for (const def of [...ownPlots(Object.keys(run.description.columns)), ...standard, ...this.extra]) {
       const lines: Line[] = [];
       for (const c of def.columns) {
         const path = c.includes('/') ? c : `steps/${c}`;
@@ -146,8 +155,8 @@ export class Plots {
         const y = await run.readAll(path, 'f8');
         if (!def.log && def.columns.length > 1 && y.every((v) => v === 0)) continue;
         if (summed.has(c)) for (let i = 1; i < y.length; i++) y[i] += y[i - 1];
-        const own = path.startsWith('statistics/') ? `${path.slice(0, path.lastIndexOf('/'))}/time` : null;
-        lines.push({ label: c.replace(/^(steps|statistics)\//, '').replace('_loss', '').replaceAll('_', ' '), x: own ? await run.readAll(own, 'f8') : time, y });
+        const own = !path.startsWith('steps/') ? `${path.slice(0, path.lastIndexOf('/'))}/time` : null;
+        lines.push({ label: c.replace(/^(steps\/|statistics\/(cell\/)?|series\/[^/]*\/)/, '').replace('_loss', '').replaceAll('_', ' '), x: own ? await run.readAll(own, 'f8') : time, y });
       }
       if (lines.length === 0) continue;
       const p = new Plot(def.title, def.unit);
@@ -166,7 +175,7 @@ export class Plots {
     list.onchange = () => {
       const column = this.app.run.column(list.value);
       if (!column) return;
-      this.extra.push({ title: list.value.replace(/^(steps|statistics)\//, '').replaceAll('_', ' '), unit: column.unit, columns: [list.value] });
+      this.extra.push({ title: list.value.replace(/^(steps|statistics|series)\//, '').replaceAll('_', ' '), unit: column.unit, columns: [list.value] });
       this.loaded = -1;
       void this.load();
     };

@@ -1,5 +1,6 @@
 // quantities.ts - the quantities by which bodies can be coloured, and the colours: viridis, a perceptually
 // uniform map, from a few of its colours, and colours for categories.
+import { imageShift } from './cell';
 import { placeOf, type Contacts, type Frame, type Run } from './run';
 
 export interface Quantity {
@@ -43,11 +44,12 @@ export const normalForce = (run: Run, c: Contacts, k: number): number => c.impul
 
 /** Pressure from Love and Weber's stress: p = 1/(d V) sum over contacts of f . (x_body - point). */
 function pressure(run: Run, frame: Frame, out: Float32Array): void {
-  const f = [0, 0, 0];
+  const f = [0, 0, 0], shift = [0, 0, 0];
   overContacts(frame, (p, k, sign) => {
     const c = frame.contacts!;
     contactForce(run, c, k, f);
-    for (let i = 0; i < 3; i++) out[p] += sign * f[i] * (frame.x[3 * p + i] - c.point[3 * k + i]);
+    imageShift(frame, k, shift);
+    for (let i = 0; i < 3; i++) out[p] += sign * f[i] * (frame.x[3 * p + i] + (sign < 0 ? shift[i] : 0) - c.point[3 * k + i]);
   });
   for (let i = 0; i < frame.count; i++) {
     const volume = run.bodies.volume[frame.row[i]];

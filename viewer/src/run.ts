@@ -1,4 +1,5 @@
 // run.ts - a run: its bodies once, its frames one by one, in the format of docs/run-format.md.
+import type { Edges } from './cell';
 import type { Column, Description, Numbers, Source, Wish } from './source';
 
 /** Shapes that are seen from inside. */
@@ -30,6 +31,7 @@ export interface Contacts {
   velocity: Float32Array;
   mu: Float32Array;
   gap: Float32Array;
+  image: Int32Array | null; // periodic runs: of b, three each, in edges of the cell
 }
 
 export interface JointStates {
@@ -55,6 +57,7 @@ export interface Frame {
   more: Record<string, Float32Array>; // all other columns of bodies, by name
   contacts: Contacts | null;
   joints: JointStates | null;
+  cell: Edges | null; // periodic runs
   bytes: number;
 }
 
@@ -69,6 +72,7 @@ export class Run {
   bodies!: Bodies;
   dimension = 3;
   timeStep = 1;
+  platens = new Set<number>(); // rows of walls that a servo moves
   time: Float64Array = new Float64Array(0);
   step: Float64Array = new Float64Array(0);
   private bodyOffset: Float64Array = new Float64Array(0);
@@ -139,7 +143,7 @@ export class Run {
   private async readBodies(): Promise<void> {
     const n = this.column('bodies/shape')!.rows;
     const whole = ['shape', 'motion', 'material', 'geometry'];
-    const real = ['radius', 'mass', 'volume', 'shape_x', 'shape_q', 'half_angle', 'bottom_radius', 'top_radius',
+    const real = ['radius', 'mass', 'volume', 'inertia', 'shape_x', 'shape_q', 'half_angle', 'bottom_radius', 'top_radius',
       'height', 'length', 'rounding', 'axis', 'exponents', 'size', 'semi_axes'];
     const wishes: Wish[] = [
       ...whole.map((c) => ({ column: `bodies/${c}`, type: 'i4' as const, first: 0, count: n })),
@@ -158,6 +162,10 @@ export class Run {
       radius: floats('radius'), mass: floats('mass'), volume: floats('volume'),
       shapeX: floats('shape_x', 3), shapeQ: floats('shape_q', 4), lengths, names: await this.readNames(),
     };
+    // they alone are solids without a moment of inertia
+    const still = (row: number): boolean => [0, 1, 2].every((k) => lengths['inertia'][3 * row + k] === 0);
+    if (this.column('bodies/inertia'))
+      this.platens = new Set([...Array(n).keys()].filter((row) => this.bodies.motion[row] === 0 && this.kind(row) === 'box' && this.bodies.volume[row] > 0 && still(row)));
     this.shapes = new Set(this.bodies.shape);
     this.walls = null;
   }
@@ -183,7 +191,9 @@ export class Run {
   kind(row: number): string { return this.column('bodies/shape')?.names?.[this.bodies.shape[row]] ?? 'sphere'; }
   materialName(m: number): string { return this.description.texts['materials/name']?.[m] ?? String(m); }
   bodyName(row: number): string { return this.bodies.names.get(row) ?? `body ${row}`; }
-  isDynamic(row: number): boolean { return this.bodies.motion[row] === 0; }
+  /** Whether it moves freely; walls that a servo moves do not. */
+  isDynamic(row: number): boolean { return this.bodies.motion[row] === 0 && !this.platens.has(row); }
+  get periodic(): boolean { return this.description.attributes['cell'] !== undefined; }
 
   // ---- frames -----------------------------------------------------------------------------------
 
@@ -238,8 +248,11 @@ export class Run {
       for (const c of this.otherColumns()) add(c, 'f4');
       this.wishContacts(k, add);
     }
+    if (this.periodic && this.step[k] > 0) add('steps/cell', 'f8', this.step[k] - 1, 1);
     const found = await this.read(wishes);
     const of = (c: string): Numbers | undefined => found[wishes.findIndex((w) => w.column === `frames/${c}`)];
+    const cell = found[wishes.findIndex((w) => w.column === 'steps/cell')] as Float64Array | undefined;
+    const firstCell = this.description.attributes['cell'] as number[] | undefined;
     const row = of('bodies/index') as Int32Array, place = placesOf(row);
     return {
       index: k, time: this.time[k], step: this.step[k], count, row, place,
@@ -251,6 +264,7 @@ export class Run {
       more: Object.fromEntries(this.otherColumns().map((c) => [c.slice(14), of(c.slice(7)) as Float32Array]).filter(([, v]) => v)) as Record<string, Float32Array>,
       contacts: detail === 'all' ? this.contactsOf(k, of) : null,
       joints: detail === 'all' ? jointsOf(of) : null,
+      cell: cell ?? (firstCell ? Float64Array.from(firstCell) : null),
       bytes: found.reduce((sum, f) => sum + f.byteLength, 0),
     };
   }
@@ -264,15 +278,15 @@ export class Run {
 
   /** Columns of bodies in frames that have no meaning of their own here. */
   otherColumns(): string[] {
-    const known = ['index', 'x', 'q', 'v', 'omega'];
+    const known = ['index', 'x', 'q', 'v', 'omega', 'image'];
     return Object.keys(this.description.columns).filter((c) => c.startsWith('frames/bodies/') && !known.includes(c.slice(14)));
   }
 
   private wishContacts(k: number, add: (c: string, t: Wish['type'], first: number, count: number) => void): void {
     const of = this.contactOffset, joints = this.jointOffset;
     if (of)
-      for (const c of ['body', 'point', 'normal', 'tangent', 'impulse', 'velocity', 'mu', 'gap'])
-        add(`frames/contacts/${c}`, c === 'body' ? 'i4' : 'f4', of[k], of[k + 1] - of[k]);
+      for (const c of ['body', 'point', 'normal', 'tangent', 'impulse', 'velocity', 'mu', 'gap', 'image'])
+        add(`frames/contacts/${c}`, c === 'body' || c === 'image' ? 'i4' : 'f4', of[k], of[k + 1] - of[k]);
     if (joints)
       for (const c of ['index', 'broken', 'point', 'force'])
         add(`frames/joints/${c}`, c === 'index' || c === 'broken' ? 'i4' : 'f4', joints[k], joints[k + 1] - joints[k]);
@@ -285,7 +299,7 @@ export class Run {
     return {
       count: this.contactOffset[k + 1] - this.contactOffset[k], body,
       point: f('point'), normal: f('normal'), tangent: f('tangent'), impulse: f('impulse'),
-      velocity: f('velocity'), mu: f('mu'), gap: f('gap'),
+      velocity: f('velocity'), mu: f('mu'), gap: f('gap'), image: (of('contacts/image') as Int32Array) ?? null,
     };
   }
 

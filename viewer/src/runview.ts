@@ -1,5 +1,6 @@
 // runview.ts - one run in the scene: its bodies, walls, contacts, joints, arrows and trails.
 import * as THREE from 'three';
+import { cellCorners, CellBox, FieldSlice, imageShift, latticePart, Platens, reciprocal } from './cell';
 import { Balls, Solids, Style, texture, Tubes, type Eye } from './layers';
 import { contactForce, ember, normalForce, type Quantity } from './quantities';
 import { containerKinds, placeOf, type Contacts, type Frame, type Run } from './run';
@@ -14,6 +15,7 @@ export interface ShowOptions {
   velocities: boolean;
   joints: boolean;
   walls: boolean;
+  cell: boolean; // the box of a periodic run
   trails: boolean;
   marks: boolean;
   threshold: number; // share of the largest force below which chains are left out
@@ -72,6 +74,9 @@ export class RunView {
   private jointFrames: Float32Array | null = null; // of a
   private axes: Tubes;
   private trails: THREE.LineSegments;
+  private cellBox: CellBox;
+  private platens: Platens;
+  readonly slice: FieldSlice;
   readonly floor = { value: new THREE.Color(0.16, 0.18, 0.21) };
   readonly lines = { value: new THREE.Color(0.6, 0.64, 0.7) };
   private built = 0;
@@ -95,7 +100,10 @@ export class RunView {
     this.trails = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0x8fb7ff, transparent: true, opacity: 0.75 }));
     this.trails.frustumCulled = false;
     for (const l of [this.balls, this.chains, this.points, this.arrows, this.normals, this.joints, this.axes]) this.root.add(l.mesh);
-    this.root.add(this.trails, this.balls.points);
+    this.cellBox = new CellBox(run);
+    this.platens = new Platens(run, this.style);
+    this.slice = new FieldSlice(run.dimension === 2);
+    this.root.add(this.trails, this.balls.points, this.cellBox.lines, this.platens.layer.mesh, this.slice.mesh);
     this.balls.mesh.renderOrder = 1;
   }
 
@@ -125,6 +133,7 @@ export class RunView {
       const kind = run.kind(row);
       if (kind === 'sphere' && run.dimension === 3 || kind === 'point') { this.ballRows.push(row); continue; }
       if (containerKinds.has(kind)) { this.containers.push(row); continue; }
+      if (run.platens.has(row)) continue;
       const spec = specOf(run, row), scale = new THREE.Vector3(1, 1, 1);
       // shapes that differ by scale alone share their triangles
       if (kind === 'box' && spec.rounding === 0) { scale.set(spec.size.x, spec.size.y, spec.size.z || 1); spec.size.set(1, 1, 1); }
@@ -166,16 +175,27 @@ export class RunView {
       const p = new THREE.Vector3();
       for (let i = 0; i < f.count; i++) {
         const row = f.row[i];
-        if (containerKinds.has(this.run.kind(row))) continue;
+        if (containerKinds.has(this.run.kind(row)) || this.run.platens.has(row)) continue;
         const r = this.reachOf(row);
         if (!this.run.isDynamic(row) && r > 50 * this.grain && this.ballRows.length > 0) continue;
         p.fromArray(f.x, 3 * i);
         this.box.expandByPoint(p.clone().addScalar(r)).expandByPoint(p.subScalar(r));
       }
     }
+    if (n > 0 && !this.box.isEmpty()) await this.addCell(n);
     this.addContainers(n > 0 ? await this.run.frame(0, 'places') : null);
     if (this.box.isEmpty()) this.box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+    if (this.run.platens.size > 0) this.box.expandByScalar(0.025 * this.box.getSize(new THREE.Vector3()).length());
     if (this.run.dimension === 2) { this.box.min.z = -0.01; this.box.max.z = 0.01; }
+  }
+
+  /** The periodic cell at the start and at the end. */
+  private async addCell(n: number): Promise<void> {
+    const scene = this.box.clone();
+    for (const k of [0, n - 1]) {
+      const cell = (await this.run.frame(k, 'places')).cell;
+      if (cell) for (const corner of cellCorners(this.run, cell, scene)) this.box.expandByPoint(corner);
+    }
   }
 
   /** Drums and boxes belong to the scene, unless they are far larger than their contents. */
@@ -250,6 +270,8 @@ export class RunView {
     this.showArrows(frame, options);
     this.showJoints(frame, options);
     this.showWalls(frame, options);
+    this.cellBox.show(frame, options.cell, this.box);
+    this.platens.show(frame, options.walls, this.box);
   }
 
   private placeBalls(f: Frame, next: Frame | null, mix: number): void {
@@ -258,12 +280,14 @@ export class RunView {
     const x = layer.array('iPosition'), r = layer.array('iRadius'), q = layer.array('iRotation'), fl = layer.array('iFlags');
     const { radius, motion } = this.run.bodies, small = 0.25 * this.grain, plain = this.nothingHidden;
     const marks = f.q !== null && rows.length < manyBalls; // with many bodies, rotation is not visible
+    const jump = next ? this.jumps(f, next) : null;
     let n = 0;
     for (let k = 0; k < rows.length; k++) {
       const row = rows[k], i = f.place ? (f.place.get(row) ?? -1) : row < f.count ? row : -1;
       if (i < 0) continue;
       const from = 3 * i, to = 3 * n;
-      if (next) for (let c = 0; c < 3; c++) x[to + c] = f.x[from + c] * (1 - mix) + next.x[from + c] * mix;
+      if (jump) jump(i, mix).toArray(x, to);
+      else if (next) for (let c = 0; c < 3; c++) x[to + c] = f.x[from + c] * (1 - mix) + next.x[from + c] * mix;
       else { x[to] = f.x[from]; x[to + 1] = f.x[from + 1]; x[to + 2] = f.x[from + 2]; }
       r[n] = radius[row] || small;
       if (marks) { q[4 * n] = f.q![4 * i + 1]; q[4 * n + 1] = f.q![4 * i + 2]; q[4 * n + 2] = f.q![4 * i + 3]; q[4 * n + 3] = f.q![4 * i]; }
@@ -274,11 +298,22 @@ export class RunView {
     layer.touch('iPosition', 'iRadius', 'iRotation', 'iFlags');
   }
 
+  /** Between two frames of a periodic run: a body that was put back moves on to where its image is. */
+  private jumps(f: Frame, next: Frame): ((i: number, mix: number) => THREE.Vector3) | null {
+    if (!next.cell) return null;
+    const cell = next.cell, inverse = reciprocal(cell), d = new THREE.Vector3(), x = new THREE.Vector3();
+    return (i, mix) => {
+      x.fromArray(f.x, 3 * i);
+      d.fromArray(next.x, 3 * i).sub(x);
+      return x.addScaledVector(d.sub(latticePart(cell, inverse, d)), mix);
+    };
+  }
+
   private placeGroup(g: Group, f: Frame, next: Frame | null, mix: number): void {
     const layer = g.solids, b = this.run.bodies;
     layer.resize(g.rows.length);
     const x = layer.array('iPosition'), q = layer.array('iRotation'), s = layer.array('iScale'), fl = layer.array('iFlags');
-    const p = new THREE.Vector3(), turn = new THREE.Quaternion();
+    const p = new THREE.Vector3(), turn = new THREE.Quaternion(), jump = next ? this.jumps(f, next) : null;
     let n = 0;
     g.rows.forEach((row, k) => {
       const i = placeOf(f, row);
@@ -286,7 +321,7 @@ export class RunView {
       p.fromArray(f.x, 3 * i);
       turn.copy(f.q ? quaternion(f.q, i) : turn.identity());
       if (next) {
-        p.lerp(new THREE.Vector3().fromArray(next.x, 3 * i), mix);
+        if (jump) p.copy(jump(i, mix)); else p.lerp(new THREE.Vector3().fromArray(next.x, 3 * i), mix);
         if (next.q) turn.slerp(quaternion(next.q, i), mix);
       }
       if (g.own[k]) {
@@ -392,14 +427,15 @@ export class RunView {
   }
 
   private putChains(f: Frame, n: number, force: Float32Array, scale: number): void {
-    const c = f.contacts!, from = [0, 0, 0], to = [0, 0, 0];
+    const c = f.contacts!, from = [0, 0, 0], to = [0, 0, 0], shift = [0, 0, 0];
     this.chains.resize(n);
     for (let i = 0; i < n; i++) {
       const k = this.chainContact[i];
+      imageShift(f, k, shift);
       for (let s = 0; s < 2; s++) {
         const row = c.body[2 * k + s], end = s === 0 ? from : to;
         const place = row >= 0 && this.run.isDynamic(row) ? placeOf(f, row) : -1;
-        for (let d = 0; d < 3; d++) end[d] = place >= 0 ? f.x[3 * place + d] : c.point[3 * k + d];
+        for (let d = 0; d < 3; d++) end[d] = place >= 0 ? f.x[3 * place + d] + (s === 1 ? shift[d] : 0) : c.point[3 * k + d];
       }
       const share = Math.min(force[k] / scale, 1.4);
       this.chains.put(i, from, to, this.grain * (0.03 + 0.3 * share), Math.min(share, 1), k === this.selectedContact ? flag.selected : 0);
@@ -487,13 +523,14 @@ export class RunView {
   showTrails(list: Frame[], most: number): void {
     const last = list[list.length - 1];
     const position: number[] = [];
-    const every = last ? Math.max(1, Math.ceil(last.count / most)) : 1;
+    const every = last ? Math.max(1, Math.ceil(last.count / most)) : 1, inverse = last?.cell ? reciprocal(last.cell) : null;
     for (let k = 1; k < list.length; k++)
       for (let i = 0; i < last.count; i += every) {
         const row = this.selected >= 0 ? this.selected : last.row[i];
         if (!this.run.isDynamic(row) || this.flagsOf(row) & flag.hidden) continue;
         const a = placeOf(list[k - 1], row), b = placeOf(list[k], row);
-        if (a >= 0 && b >= 0) position.push(...list[k - 1].x.subarray(3 * a, 3 * a + 3), ...list[k].x.subarray(3 * b, 3 * b + 3));
+        const jumped = a >= 0 && b >= 0 && inverse && latticePart(last.cell!, inverse, new THREE.Vector3().fromArray(list[k].x, 3 * b).sub(new THREE.Vector3().fromArray(list[k - 1].x, 3 * a))).length() > 0;
+        if (a >= 0 && b >= 0 && !jumped) position.push(...list[k - 1].x.subarray(3 * a, 3 * a + 3), ...list[k].x.subarray(3 * b, 3 * b + 3));
         if (this.selected >= 0) break;
       }
     this.trails.geometry.dispose();

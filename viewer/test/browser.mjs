@@ -294,5 +294,31 @@ if (task.html) {
   check(x.every((v, i) => near(v, task.frames[1].x[i], task.quantum)), 'and they are where they were', x);
   await sent.context().close();
 }
+/** The cell of a periodic run, contacts across its faces, series and fields; a platen of a laboratory cell. */
+async function testSurroundings(a) {
+  const page = await open(`${a.cell}?still`);
+  await page.evaluate(() => cairn.set({ chains: true }));
+  await still(page, a.time);
+  const seen = await page.evaluate(() => {
+    const v = cairn.view, p = [...v.cellBox.lines.geometry.getAttribute('position').array], c = v.chains, from = c.array('iFrom'), to = c.array('iTo');
+    const long = (i) => Math.hypot(...[0, 1, 2].map((k) => from[3 * i + k] - to[3 * i + k]));
+    return { lines: p.length / 6, far: Math.max(...p.filter((_, i) => i % 3 === 0)), shown: v.cellBox.lines.visible, longest: Math.max(...Array.from({ length: c.count }, (_, i) => long(i))), chains: c.count };
+  });
+  check(seen.shown && seen.lines === 4 && near(seen.far, a.far, 1e-6), 'the periodic cell is drawn as it is sheared', seen, a.far);
+  check(seen.chains > 0 && seen.longest < a.diameter + 0.01, 'force chains end at images', seen, a.diameter);
+  await page.selectOption('select[aria-label=Field]', 'solid');
+  await page.waitForFunction(() => cairn.field && cairn.view.slice.mesh.visible, undefined, { timeout: 10000 }).catch(() => check(false, 'a field is shown'));
+  const most = await page.evaluate(() => Math.max(...[...cairn.view.slice.grid.values].filter((v) => !Number.isNaN(v))));
+  check(near(most, a.solid, 1e-4), 'and has the numbers of the file', most, a.solid);
+  await page.keyboard.press('p');
+  await told(page, '.plots', 'Force: middle', 'series are plotted');
+  await page.context().close();
+  const press = await open(`${a.press}?still`);
+  await still(press, 0);
+  const lid = await press.evaluate(() => ({ rows: [...cairn.run.platens], drawn: cairn.view.platens.layer.count, bodies: cairn.view.bodyCount, box: cairn.view.box.max.x - cairn.view.box.min.x }));
+  check(lid.rows.length === 1 && lid.drawn === 1 && lid.bodies === 1 && lid.box < 2, 'a platen is a wall, and does not make the scene large', lid);
+  await press.context().close();
+}
+if (task.around) await testSurroundings(task.around);
 await browser.close();
 process.exit(failures > 0 ? 1 : 0);
