@@ -22,7 +22,7 @@ from .lagrange import Lagrange
 from .problem import Problem, Solution, solve
 from .programs import check, reproduce, reproduce_names
 from .recording import Frame, Run, Table
-from .scene import Scene, from_yaml, load, schema, to_yaml
+from .scene import Running, Scene, continue_run, from_yaml, load, schema, to_yaml
 from .statistics import compare, stat
 from .views import View
 from .world import RunReport, StepReport, UnitWarning, World

@@ -5,7 +5,7 @@ import numpy as np
 
 from . import drivers as _drivers
 from . import shapes as _shapes
-from ._lib import NotFound, ffi, lib, position, text
+from ._lib import BadInput, NotFound, ffi, lib, position, quaternion, text
 
 
 def _column(name, doc):
@@ -37,6 +37,19 @@ class Body:
         with self.world._reading() as world:
             return lib.cairn_body_row(world, lib.cairn_python_body(self.uid)) >= 0
 
+    def _vector(self, value, key):
+        """A vector of the world frame, as the library takes it; None: zero."""
+        x, y, z = position(value, self.world.dimension, key) if value is not None else (0, 0, 0)
+        return ffi.new("cairn_vec3 *", {"x": x, "y": y, "z": z})[0]
+
+    def _axis(self, value, key):
+        """As `_vector`, of rotation: in 2D a number."""
+        if value is not None and np.ndim(value) == 0:
+            if self.world.dimension == 3:
+                raise BadInput(f"found {value!r}, expected 3 numbers", key)
+            value = (0, 0, value)
+        return self._vector(value, key)
+
     def _read(self, name):
         found = self.world.bodies[name][self.row]
         return np.array(found) if isinstance(found, np.ndarray) else found.item()
@@ -57,8 +70,13 @@ class Body:
 
     @property
     def material(self) -> "Material":
-        """Its surface."""
+        """Its surface. Another one of its world may be set at any time between two steps."""
         return Material(self.world, self._read("material"))
+
+    @material.setter
+    def material(self, material) -> None:
+        self.world._change(lib.cairn_body_set_material, lib.cairn_python_body(self.uid),
+                           self.world._material_number(material))
 
     @property
     def shape(self) -> _shapes.Shape:
@@ -89,6 +107,46 @@ class Body:
     def polygons(self):
         """Its faces (2D: its outline) at its pose, each an array of corners; for drawing."""
         return self.shape.polygons(*self.shape_pose(), dimension=self.world.dimension)
+
+    def push(self, force=None, torque=None) -> None:
+        """Push a dynamic body during the next step with a `force` (N) at its centre of mass and a
+        `torque` (N m; 2D: a number), in the world frame. Several pushes add up, and the step
+        forgets them."""
+        self.world._change(lib.cairn_body_push, lib.cairn_python_body(self.uid),
+                           self._vector(force, "force"), self._axis(torque, "torque"))
+
+    def strike(self, impulse, point=None) -> None:
+        """Strike a dynamic body with an `impulse` (N s) at a `point` (m), both in the world frame;
+        without a point at its centre of mass. Its velocities change at once."""
+        at = self.position if point is None else point
+        self.world._change(lib.cairn_body_strike, lib.cairn_python_body(self.uid),
+                           self._vector(impulse, "impulse"), self._vector(at, "point"))
+
+    def put(self, *, position=None, orientation=None, angle=None, velocity=None,
+            angular_velocity=None) -> None:
+        """Put the body elsewhere (`position`, `orientation` w, x, y, z, in 2D `angle`) or give a
+        dynamic one other velocities (m/s; rad/s in the frame of the body, 2D: a number). What is
+        not given stays."""
+        state, body = ffi.new("cairn_body_state *"), lib.cairn_python_body(self.uid)
+        flat = self.world.dimension == 2
+        with self.world._reading() as world:
+            if lib.cairn_body_get(world, body, state) != lib.CAIRN_OK:
+                raise NotFound("the body is no longer in the world", "body")
+        if position is not None:
+            state.x = self._vector(position, "position")
+        if orientation is not None:
+            if flat:
+                raise BadInput("expected angle in 2D", "orientation")
+            state.q.w, state.q.x, state.q.y, state.q.z = quaternion(orientation)
+        if angle is not None:
+            if not flat:
+                raise BadInput("expected orientation, a quaternion, in 3D", "angle")
+            state.angle = angle
+        if velocity is not None:
+            state.v = self._vector(velocity, "velocity")
+        if angular_velocity is not None:
+            state.omega = self._axis(angular_velocity, "angular_velocity")
+        self.world._change(lib.cairn_body_put, body, state)
 
     def drive(self, *motions, velocity=None, angular_velocity=None) -> None:
         """Move a driven body by other motions from now on, from where it is: drivers, or a constant

@@ -299,6 +299,12 @@ class Run:
         groups = {path.split("/")[1] for path in self.columns if path.startswith("statistics/")}
         return {name: self.table(f"statistics/{name}") for name in sorted(groups)}
 
+    @property
+    def series(self) -> dict:
+        """Series of forces, as Tables by name: `time`, `force_x`, ..., `torque_z`, `work`."""
+        groups = {path.split("/")[1] for path in self.columns if path.startswith("series/")}
+        return {name: self.table(f"series/{name}") for name in sorted(groups)}
+
     def stat(self, *names: str, **options):
         """Measure its frames now: see `cairn.stat`."""
         from .statistics import stat

@@ -11,9 +11,10 @@ import numpy as np
 import yaml
 
 from . import _records
-from ._lib import Caller, Error, NotFound, Struct, check, ffi, lib, new_error, process, text
+from ._lib import (BadInput, Caller, Error, NotFound, Struct, check, ffi, lib, new_error, position,
+                   process, text)
 from .body import Body
-from .world import STEP, World, _Meter
+from .world import STEP, StepReport, World, _Meter
 
 RUN = _records.single(ffi, lib, "RunOptions")
 
@@ -221,6 +222,15 @@ class Scene:
         out.summary = Struct(summary)
         return out
 
+    def begin(self, folder, *, force: bool = False) -> "Running":
+        """Begin a run whose steps you take yourself, pushing and changing bodies in between; it
+        writes the run folder of `run`. `force` overwrites an existing run."""
+        if self._ran or self.world.time > 0:
+            raise Error("the scene has run already; load it again")
+        run = Running._begin(self._pointer, self.world, folder, force)
+        self._ran, run.scene = True, self
+        return run
+
     def __repr__(self):
         o = self.options
         return (f"<Scene '{self.title}': {self.world!r}, {o['duration']:g} s in steps of "
@@ -228,6 +238,188 @@ class Scene:
 
     def _repr_html_(self):
         return f"<b>{self.title}</b>" + self.world._repr_html_()
+
+
+# ---- a loop of one's own ------------------------------------------------------------------------
+
+
+class Running:
+    """A run whose steps the program takes itself: see `Scene.begin`, `World.begin` and
+    `continue_run`.
+
+        with scene.begin("out") as run:
+            while run.goes_on:
+                ball.push((0, 0, 9.81 * ball.mass))
+                run.step()
+        run.result.series
+
+    Ended before its time, with an exception or without, it is "interrupted" and has a checkpoint.
+    """
+
+    def __init__(self, pointer, world, folder, keep):
+        self._pointer, self._keep = ffi.new("cairn_running **", pointer), keep
+        self.world, self.folder = world, os.fspath(folder)
+        self.scene = None  #: the scene; None: it was begun by a world
+        self.summary = None  #: after its end
+
+    @classmethod
+    def _begin(cls, scene, world, folder, force, keep=None):
+        error, out, path = new_error(), ffi.new("cairn_running **"), os.fsencode(folder)
+        if not force:
+            check(lib.cairn_run_folder_check(path, error), error)
+        process.computes()
+        with world._reading():
+            world._refuse_inside()
+            check(lib.cairn_run_begin(scene, path, out, error), error)
+        return cls(out[0], world, folder, (scene, keep))
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a step left: its duration is not over, it is not at rest, no event has
+        ended it and no step failed."""
+        return self._pointer[0] != ffi.NULL and bool(lib.cairn_run_goes_on(self._pointer[0]))
+
+    def step(self) -> StepReport:
+        """Take a step and write it, with the frame, the checkpoint and the events that are due.
+        Bodies may be pushed and changed before it, but not created or removed, and the world may
+        not be stepped otherwise: this is refused, and the run goes on once it is undone."""
+        if self._pointer[0] == ffi.NULL:
+            raise Error("the run has ended")
+        report, error = ffi.new("cairn_step_report *"), new_error()
+        with self.world._lock:
+            self.world._ready()
+            try:
+                status = lib.cairn_run_step(self._pointer[0], report, error)
+            finally:
+                self.world._clock.version += 1
+            if status != lib.CAIRN_OK:
+                self.world.settle()
+        check(status, error)
+        return StepReport(report)
+
+    def end(self):
+        """End the run now and complete its folder; returns it, a Run. A second call does
+        nothing more."""
+        if self._pointer[0] != ffi.NULL:
+            summary, error = ffi.new("cairn_run_summary *"), new_error()
+            with self.world._lock:
+                status = lib.cairn_run_end(self._pointer, summary, error)
+            self.summary = Struct(summary)
+            check(status, error)
+        return self.result
+
+    @property
+    def result(self):
+        """The Run that it wrote, once it has ended."""
+        if self._pointer[0] != ffi.NULL:
+            raise Error("the run has not ended")
+        from .recording import Run
+        out = Run(self.folder)
+        out.summary = self.summary
+        return out
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, exception, trace):
+        try:
+            self.end()
+        except Error:
+            if exception is None:  # else the first one counts
+                raise
+
+    def __del__(self):
+        pointer = getattr(self, "_pointer", None)
+        if pointer is not None and pointer[0] != ffi.NULL:
+            lib.cairn_run_end(pointer, ffi.NULL, ffi.NULL)
+
+    def __repr__(self):
+        state = "goes on" if self.goes_on else "ended"
+        return f"<Running {self.folder}: t = {self.world.time:g} s, {state}>"
+
+
+def begin_world(world, folder, force, series, options):
+    """The run of a world that no scene made; see World.begin."""
+    keep: list = []
+    scene = ffi.new("cairn_scene *")
+    scene.run, scene.measure = lib.cairn_run_options_default(), lib.cairn_measure_options_default()
+    keep.append(ffi.new("char[]", b""))
+    scene.text = keep[0]
+    scene.title = str(options.pop("title", "")).encode()[:127]
+    scene.world, scene.step = world._pointer, world._step[0]
+    RUN.write(ffi.addressof(scene, "run"), options, keep)
+    _attach_series(scene, world, series, keep)
+    keep.append(world._kept)
+    error = new_error()
+    check(lib.cairn_record_check(RUN.pointer, ffi.addressof(scene, "run"), error), error)
+    return Running._begin(scene, world, folder, force, keep)
+
+
+def _attach_series(scene, world, series, keep):
+    """Series of forces: dicts with the keys of docs/series.md; bodies, materials and joints are
+    objects of the world."""
+    given = list(series)
+    room = max(len(given), 1)
+    probes, names = ffi.new("cairn_probe[]", room), ffi.new("cairn_force_series[]", room)
+    for k, one in enumerate(given):
+        one = dict(one)
+        probes[k] = lib.cairn_probe_default()
+        names[k].name = _series_name(one, given[:k], keep)
+        names[k].interval = float(one.pop("interval", 0))
+        _fill_probe(probes[k], world, one, keep)
+        if one:
+            raise TypeError(f"a series has no key '{next(iter(one))}'; expected name, bodies, "
+                            "material, group, low, high, joint, about or interval")
+    scene.step.probes, scene.step.probe_count = probes, len(given)
+    scene.series, scene.series_count = names, len(given)
+    keep.append((probes, names))
+
+
+def _series_name(one, before, keep):
+    name = one.pop("name", None)
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", name):
+        raise BadInput(f"found {name!r}, expected 1 to 40 letters, digits, - and _", "series.name")
+    if any(other["name"] == name for other in before):
+        raise BadInput(f"there are two series '{name}'", "series.name")
+    keep.append(ffi.new("char[]", name.encode()))
+    return keep[-1]
+
+
+def _fill_probe(probe, world, one, keep):
+    if not {"bodies", "material", "group", "low", "joint"} & set(one):
+        raise BadInput("expected bodies, material, group, low and high, or a joint", "series")
+    bodies = one.pop("bodies", None)
+    if bodies is not None:
+        uids = [b.uid for b in ([bodies] if isinstance(bodies, Body) else bodies)]
+        keep.append(ffi.new("uint64_t[]", uids))
+        probe.bodies, probe.body_count = keep[-1], len(uids)
+    if "material" in one:
+        probe.material = world._material_number(one.pop("material"))
+    probe.group = int(one.pop("group", -1))
+    if "joint" in one:
+        probe.joint = one.pop("joint")._number
+    probe.boxed, probe.about_point = "low" in one or "high" in one, "about" in one
+    for name, far in (("low", -1e30), ("high", 1e30), ("about", 0.0)):
+        at = one.pop(name, None)
+        vector = (far,) * 3 if at is None else position(at, world.dimension, name)
+        for axis, x in zip("xyz", vector):
+            setattr(getattr(probe, name), axis, x)
+    if probe.boxed and world.dimension == 2:
+        probe.low.z, probe.high.z = -1e30, 1e30
+
+
+def continue_run(folder) -> Running:
+    """Go on with a run that was ended early or killed, from its last checkpoint. Its bits are those
+    of a run that never stopped if the program does the same again in each step."""
+    out, scene, error = ffi.new("cairn_running **"), ffi.new("cairn_scene **"), new_error()
+    process.computes()
+    status = lib.cairn_run_continue(os.fsencode(folder), scene, out, error)
+    owner = ffi.gc(scene[0], lib.cairn_scene_destroy) if scene[0] != ffi.NULL else None
+    check(status, error)
+    made = Scene(owner, text(owner.text), None)
+    run = Running(out[0], made.world, folder, (owner, None))
+    made._ran, run.scene = True, made
+    return run
 
 
 def schema() -> dict:

@@ -556,6 +556,16 @@ class World(Caller):
                 raise failure(status, lib.cairn_world_error(pointer))
         return StepReport(report)
 
+    def begin(self, folder, *, duration: float, force: bool = False, series=(), **options):
+        """Begin a run of `duration` seconds whose steps you take yourself, and which writes a run
+        folder: see `cairn.Running`. Other options are those of `run:` in scenes (`frame_interval`,
+        `certificate`, `statistics`, ...) and `title`. `series` are dicts with the keys of
+        docs/series.md, with bodies, materials and joints of this world."""
+        from .scene import begin_world
+        if self.time > 0:
+            raise Error("the world was stepped already; begin a run before its first step")
+        return begin_world(self, folder, force, series, dict(options, duration=duration))
+
     def _ready(self):
         """Before steps: drivers are called, and views become stale."""
         pointer = self._pointer

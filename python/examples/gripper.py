@@ -34,9 +34,9 @@ class Gripper:
         force = self.world.impulses[:, 0] / self.world.options["time_step"]
         return np.array([force[(sides == sorted((row, ball))).all(axis=1)].sum() for row in rows])
 
-    def act(self, force, speed):
-        """Squeeze with a force (N) and lift at a speed (m/s) for one step."""
+    def act(self, force, speed, run=None):
+        """Squeeze with a force (N) and lift at a speed (m/s) for one step, of a run if given."""
         for joint in self.squeeze:
             joint.aim(slide=force)
         self.lift.aim(slide=speed)
-        return self.world.step()
+        return (run or self.world).step()

@@ -73,6 +73,9 @@ def force_chains(names):
 
 def grasp(names):
     assert names["lifted"] > 0.05
+    ball = names["gripper"].ball
+    assert names["momentum"] == pytest.approx(0.5 * ball.velocity[2], abs=1e-9)
+    assert names["recorded"].check()
 
 
 def gym_grasp(names):

@@ -46,6 +46,104 @@ def test_names_do_not_depend_on_rows():
     assert scene.body("ball").position[2] == 0.5 and scene.body("floor").motion == "fixed"
 
 
+def falling(**more):
+    """A ball of 2 kg in free fall for 0.1 s."""
+    return cairn.load(dict(BALL, bodies=[{"name": "ball", "shape": {"sphere": {"radius": 0.1}},
+                                          "mass": 2.0, "position": [0, 0, 5]}],
+                           run=dict(BALL["run"], duration=0.1), **more))
+
+
+def test_pushed_struck_and_put():
+    scene = falling(gravity=[0, 0, 0])
+    world, ball = scene.world, scene.body("ball")
+    for _ in range(100):  # 3 N for 0.1 s on 2 kg
+        ball.push((3, 0, 0), torque=(0, 0, 0.008))
+        world.step()
+    assert ball.velocity == pytest.approx([0.15, 0, 0], abs=1e-14)
+    assert ball.angular_velocity[2] == pytest.approx(0.1 * 0.008 / (0.4 * 2 * 0.01), rel=1e-12)
+    ball.strike((0, 4, 0))
+    assert ball.velocity == pytest.approx([0.15, 2, 0], abs=1e-14)
+    ball.put(orientation=(1, 0, 0, 0))
+    ball.strike((0, 0, 1), point=ball.position + [0.1, 0, 0])  # turns it about -y
+    assert ball.angular_velocity[1] == pytest.approx(-0.1 / (0.4 * 2 * 0.01))
+    ball.put(position=(1, 2, 3), velocity=(0, 0, -1))
+    assert ball.position.tolist() == [1, 2, 3] and ball.velocity.tolist() == [0, 0, -1]
+    assert ball.angular_velocity[1] == pytest.approx(-12.5)  # as it was
+    ball.material = ice = world.add_material(friction=0.01)
+    assert ball.material == ice
+    with pytest.raises(cairn.BadInput, match="expected 3"):
+        ball.push((1, 0))
+    with pytest.raises(cairn.BadInput, match="expected 3 numbers"):
+        ball.push(torque=1.0)
+    with pytest.raises(cairn.BadInput, match="quaternion"):
+        ball.put(angle=1.0)
+    with pytest.raises(cairn.BadInput):
+        ball.material = 7
+
+
+def test_a_loop_of_ones_own_writes_a_run(tmp_path):
+    """A ball that is held up by its weight stays, and the folder says so; without a push it is the
+    run of the scene."""
+    series = {"series": [{"name": "ball", "bodies": "ball"}],
+              "run": dict(BALL["run"], duration=0.32)}
+    alone = cairn.load(dict(BALL, **series)).run(tmp_path / "alone")
+    with cairn.load(dict(BALL, **series)).begin(tmp_path / "same") as run:
+        while run.goes_on:
+            assert run.step().converged
+    assert run.summary.hash == alone.summary.hash and run.result.info.ending == "complete"
+    assert (run.result.series["ball"].force_z == alone.series["ball"].force_z).all()
+
+    scene = falling()
+    with scene.begin(tmp_path / "held") as run:
+        while run.goes_on:
+            scene.body("ball").push((0, 0, 2 * 9.81))
+            run.step()
+    assert scene.body("ball").position[2] == pytest.approx(5, abs=1e-12)
+    assert run.result.steps.load_work == pytest.approx(np.zeros(100), abs=1e-12)
+    assert run.result.check()
+    with pytest.raises(cairn.Error, match="has ended"):
+        run.step()
+    with pytest.raises(cairn.Error, match="has run already"):
+        scene.begin(tmp_path / "again")
+
+
+def test_a_loop_that_stops_goes_on_with_the_same_bits(tmp_path):
+    def loop(run, steps):
+        for _ in range(steps):
+            run.scene.body("ball").push((run.world.time, 0, 0))
+            run.step()
+
+    whole, half = (falling().begin(tmp_path / name) for name in ("whole", "half"))
+    loop(whole, 100)
+    loop(half, 40)
+    assert half.end().info.ending == "interrupted" and not half.goes_on
+    half = cairn.continue_run(tmp_path / "half")
+    assert half.world.time == pytest.approx(0.04)
+    loop(half, 60)
+    assert half.end().info.hash == whole.end().info.hash
+    with pytest.raises(cairn.NotFound):
+        cairn.continue_run(tmp_path / "half")
+
+
+def test_the_run_of_a_world(tmp_path):
+    """A box of 3 kg at rest: the floor feels its weight."""
+    world = cairn.World(time_step=1e-3, tolerance=1e-10)
+    floor = world.add_body(cairn.HalfSpace(), motion="fixed")
+    world.add_body(cairn.Box(size=(1, 1, 1)), mass=3, position=(0, 0, 0.5))
+    with pytest.raises(cairn.BadInput, match="letters, digits"):
+        world.begin(tmp_path / "box", duration=0.02, series=[dict(name="a b", bodies=floor)])
+    with pytest.raises(TypeError, match="no key 'bodie'"):
+        world.begin(tmp_path / "box", duration=0.02, series=[dict(name="a", group=0, bodie=floor)])
+    with world.begin(tmp_path / "box", duration=0.02, certificate="full", paraview=False,
+                     series=[dict(name="floor", bodies=floor)]) as run:
+        while run.goes_on:
+            run.step()
+    assert run.result.series["floor"].force_z == pytest.approx(np.full(20, -3 * 9.81))
+    assert run.result.check()
+    with pytest.raises(cairn.Error, match="was stepped already"):
+        world.begin(tmp_path / "more", duration=1)
+
+
 def test_dicts_to_yaml_and_back(tmp_path):
     scene = cairn.load(BALL, set={"run.duration": 0.25, "bodies.1.density": 1000})
     tree = scene.to_dict()

@@ -291,7 +291,7 @@ static int64_t bytes_of(const stored *s)
     return s->rows * s->width * kinds[s->entry->kind].bytes;
 }
 
-/* The columns /series/NAME/... in the description of the run, which is JSON: a name that begins with
+/* The columns /series/NAME/... in the description of the run, in JSON: a name that begins with
  * "series/ and ends at the next quote. */
 static cairn_status find_series(package *p)
 {
