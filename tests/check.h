@@ -16,6 +16,13 @@
 
 #include "cairn/base.h"
 
+/* Whether the sanitizers look on: everything takes several times as long. */
+#ifdef __SANITIZE_ADDRESS__
+enum { CHECKED = 1 };
+#else
+enum { CHECKED = 0 };
+#endif
+
 /* ==== a thin layer over cmocka: TEST states one fact, the CHECKs say it with numbers ========== */
 
 #define TEST(name) static void name(void **cmocka_state_ __attribute__((unused)))

@@ -279,9 +279,10 @@ static void choose_probes(void)
     probes[2].material = 0;
 }
 
+/* The bits must agree at any tolerance; under the sanitizers, where a sweep takes long, a coarse one. */
 static cairn_step_options options_for(const char *scheme, int count)
 {
-    cairn_step_options options = step_by(0.01, scheme, 1e-4);
+    cairn_step_options options = step_by(0.01, scheme, CHECKED ? 1e-2 : 1e-4);
     choose_probes();
     options.probes = probes;
     options.probe_count = 3;
@@ -612,8 +613,9 @@ TEST(many_bodies_are_sorted_along_the_same_curve)
 {
     cairn_step_options options = options_for("convex", 5);
     options.tolerance = 1e-2;
-    run_whole(burst, &options, 8, &whole);
-    check_same(burst, &options, 8, 5);
+    options.time_step = 0.0025; /* so that no body reaches further than its neighbours */
+    run_whole(burst, &options, 32, &whole);
+    check_same(burst, &options, 32, 5);
     CHECK(jobs[0].sorted > 1);
 }
 
@@ -623,6 +625,7 @@ TEST(joined_bodies_are_neighbours_on_the_curve)
     cairn_step_options options = options_for("convex", 4);
     options.tolerance = 1e-2;
     options.max_iterations = 30;
+    options.time_step = 0.0025;
     run_whole(joined_burst, &options, 4, &whole);
     check_same(joined_burst, &options, 4, 4);
     for (int k = 0; k < 4; k++)
@@ -679,7 +682,11 @@ TEST(members_without_contacts_solve_with_those_that_have_some)
 
 TEST(a_body_with_very_many_contacts_is_one_members_affair)
 {
-    check_parts(burr, "coulomb", 3, 3);
+    cairn_step_options options = options_for("coulomb", 3);
+    options.max_iterations = 100; /* sweeps hardly converge at the large ball */
+    run_whole(burr, &options, 3, &whole);
+    check_same(burr, &options, 3, 3);
+    check_same(burr, &options, 3, 2);
 }
 
 /* 13^3 balls in a lattice, which run towards its middle plane. */
@@ -800,8 +807,8 @@ TEST(balls_bounce_the_same_way)
 
 TEST(rolling_and_anisotropic_friction_and_friction_laws_are_the_same)
 {
-    static const int count[] = { 2, 3, 4, 8 };
-    for (int k = 0; k < 4; k++) {
+    static const int count[] = { 4, 3, 2, 8 };
+    for (int k = 0; k < (CHECKED ? 2 : 4); k++) {
         check_parts(rolling_balls, k % 2 ? "coulomb" : "convex", 8, count[k]);
         check_parts(slippery_balls, "coulomb", 8, count[k]);
         check_parts(planks, k % 2 ? "convex" : "coulomb", 8, count[k]);
@@ -1161,6 +1168,7 @@ static void check_inputs(const cairn_world *one, const cairn_world *other)
 static void check_gathered(build_fn *build, const char *scheme, int steps, int count, int members)
 {
     cairn_step_options options = options_for(scheme, count);
+    options.time_step = build == burst ? 0.0025 : options.time_step;
     cairn_world *alone = build(), *collected = build();
     for (int k = 0; k < steps; k++)
         CHECK_OK(cairn_world_step(alone, &options, NULL));
