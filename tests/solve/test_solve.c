@@ -44,7 +44,7 @@ static double distance(const cairn_problem *p, const double *v, const double *w)
 
 TEST(every_solver_meets_the_convex_law_and_finds_the_same_velocity)
 {
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= 12; seed += CHECKED ? 3 : 1) {
         random_problem random;
         int dimension = seed % 2 ? 2 : 3;
         make_random_problem(&random, dimension, 12 + 4 * (int)seed, 4 + 4 * (int)seed, seed);
