@@ -336,11 +336,16 @@ CAIRN_API cairn_step_inputs cairn_world_step_inputs(const cairn_world *world);
 typedef cairn_status cairn_write_fn(const void *data, size_t bytes, void *context);
 
 /** Save the complete state of a world: a world loaded from it continues with the same bits. The
- *  data of cairn_world_problem and cairn_world_step_inputs are not included. Fails with
- *  CAIRN_NO_MEMORY, with CAIRN_UNSUPPORTED for a joined world (save what cairn_world_gather
- *  collects), or with the status of `write`. */
+ *  data of cairn_world_problem and cairn_world_step_inputs are not included. `write` is called
+ *  once. All processes of a joined world must call it; the bytes, which are those of a world that
+ *  is not joined, then go to `write` of process 0 piece by piece, and no process has all of them.
+ *  Fails with CAIRN_NO_MEMORY, with the status of `write`, or with CAIRN_UNSUPPORTED: functions
+ *  belong to the program; bodies were removed from a joined world since its last step (save what
+ *  cairn_world_gather collects). */
 CAIRN_API cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write,
                                         void *context);
+/** How many bytes that will be. All processes of a joined world must call it. */
+CAIRN_API cairn_status cairn_world_saved_bytes(const cairn_world *world, int64_t *out);
 /** Load a world that cairn_world_save wrote. Any bytes are safe: CAIRN_BAD_INPUT if they are not
  *  valid, `error` (may be NULL) says why. */
 CAIRN_API cairn_status cairn_world_load(const void *data, size_t bytes, cairn_world **out,
@@ -366,6 +371,31 @@ CAIRN_API int64_t cairn_world_body_count(const cairn_world *world);
  *  point; all fail if one fails. Views show the bodies that this process has. The link must outlive
  *  the world. */
 CAIRN_API cairn_status cairn_world_join(cairn_world *world, cairn_link *link);
+
+/** Where the parts of a saved world are, in bytes from its beginning, and how many rows they have.
+ *  For cairn_world_survey and cairn_saved_cut. */
+typedef struct cairn_saved {
+    const unsigned char *data; /* lent */
+    size_t size;
+    const cairn_world *world;     /* of cairn_world_survey, lent                                  */
+    bool share, survey;           /* it is loaded as a share; without dynamic bodies and contacts */
+    size_t count_at;              /* the number of bodies                                         */
+    size_t bodies_at, middle_at;  /* columns of bodies, and their end                             */
+    size_t contacts_at, last_at;  /* columns of contacts, and their end                           */
+    int64_t rows, held, contacts; /* all bodies; fixed and driven ones; contacts                  */
+} cairn_saved;
+
+/** Load a saved world without its dynamic bodies and its contacts, and describe it in `saved`. The
+ *  world counts all bodies, but can only be cut, or filled by cairn_world_gather. */
+CAIRN_API cairn_status cairn_world_survey(const void *data, size_t bytes, cairn_world **out,
+                                          cairn_saved *saved, cairn_error *error);
+/** Write the share of one process of a link as bytes for cairn_world_load_share. */
+CAIRN_API cairn_status cairn_saved_cut(const cairn_saved *saved, const cairn_link *link, int member,
+                                       cairn_write_fn *write, void *context);
+/** Load such a share. All processes of the link must call it; their worlds are then joined, as by
+ *  cairn_world_join. */
+CAIRN_API cairn_status cairn_world_load_share(const void *data, size_t bytes, cairn_link *link,
+                                              cairn_world **out, cairn_error *error);
 
 /** What this process has of a joined world. */
 typedef struct cairn_world_part {

@@ -359,21 +359,13 @@ uint64_t cairn_bytes_check(const void *data, size_t bytes)
 
 enum { MAGIC = 16, HEAD = 32, SUM = 8 }; /* bytes */
 
-void cairn_seal_begin(cairn_writer *w, const cairn_seal *seal)
+void cairn_seal_head(cairn_writer *w, const cairn_seal *seal, int64_t length)
 {
     char magic[MAGIC] = { 0 };
     memcpy(magic, seal->magic, strnlen(seal->magic, MAGIC));
     cairn_write_raw(w, magic, MAGIC);
     cairn_write_whole(w, seal->version);
-    cairn_write_whole(w, 0);
-}
-
-/* The length of the body is known only now, and is written into the head. */
-cairn_status cairn_seal_end(cairn_writer *w)
-{
-    cairn_rewrite_whole(w, HEAD - 8, (int64_t)w->size - HEAD);
-    cairn_write_whole(w, w->failed ? 0 : (int64_t)cairn_bytes_check(w->data, w->size));
-    return w->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+    cairn_write_whole(w, length);
 }
 
 /* The version comes before the length, so that a file of another version gets the message that

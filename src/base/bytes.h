@@ -64,10 +64,8 @@ typedef struct cairn_seal {
     const char *noun;  /* what the file is, for messages           */
 } cairn_seal;
 
-/* Write the head into an empty stream; and after the body the length and the checksum.
- * CAIRN_NO_MEMORY if the stream failed. */
-void cairn_seal_begin(cairn_writer *w, const cairn_seal *seal);
-cairn_status cairn_seal_end(cairn_writer *w);
+/* Write the head of a file whose body will have `length` bytes (file/file.h writes such files). */
+void cairn_seal_head(cairn_writer *w, const cairn_seal *seal, int64_t length);
 /* Check magic, version, length and checksum, and set `body`, whose arena is kept, to read the body.
  * CAIRN_BAD_INPUT: the file is damaged; CAIRN_UNSUPPORTED: it has another version. */
 cairn_status cairn_seal_open(const void *data, size_t bytes, const cairn_seal *seal,

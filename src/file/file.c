@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -425,6 +426,82 @@ cairn_status cairn_file_read(const char *path, void **data, size_t *bytes, cairn
     TRY(cairn_file_open(path, &stream, error));
     cairn_status status = read_stream(stream, path, data, bytes, error);
     fclose(stream);
+    return status;
+}
+
+cairn_status cairn_file_map(const char *path, cairn_mapped *out, cairn_error *error)
+{
+    FILE *stream;
+    struct stat about;
+    *out = (cairn_mapped){ 0 };
+    TRY(cairn_file_open(path, &stream, error));
+    cairn_status status = CAIRN_OK;
+    if (fstat(fileno(stream), &about) != 0)
+        status = fail_errno(error, path, "read");
+    else if (about.st_size > 0) {
+        void *data = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fileno(stream), 0);
+        if (data == MAP_FAILED)
+            status = fail_errno(error, path, "read");
+        else
+            *out = (cairn_mapped){ data, (size_t)about.st_size };
+    }
+    fclose(stream);
+    return status;
+}
+
+void cairn_file_unmap(cairn_mapped *mapped)
+{
+    if (mapped->data)
+        munmap((void *)(uintptr_t)mapped->data, mapped->bytes);
+    *mapped = (cairn_mapped){ 0 };
+}
+
+/* ---- sealed files ------------------------------------------------------------------------ */
+
+static void seal_bytes(cairn_sealing *s, const void *data, size_t bytes)
+{
+    s->sum = cairn_check_add(&s->table, s->sum, data, bytes);
+    fwrite(data, 1, bytes, s->file.stream);
+}
+
+cairn_status cairn_sealing_begin(const char *path, const cairn_seal *seal, int64_t length,
+                                 cairn_sealing *out, cairn_error *error)
+{
+    cairn_writer head = { 0 };
+    cairn_seal_head(&head, seal, length);
+    cairn_status status =
+        head.failed ? CAIRN_NO_MEMORY : cairn_file_create(path, &out->file, error);
+    if (status == CAIRN_OK) {
+        out->left = length;
+        out->sum = 0;
+        cairn_check_table_make(&out->table);
+        seal_bytes(out, head.data, head.size);
+    }
+    cairn_writer_destroy(&head);
+    return status;
+}
+
+void cairn_sealing_add(cairn_sealing *s, const void *data, size_t bytes)
+{
+    s->left -= (int64_t)bytes;
+    if (bytes > 0)
+        seal_bytes(s, data, bytes);
+}
+
+cairn_status cairn_sealing_end(cairn_sealing *s, cairn_status status, cairn_error *error)
+{
+    cairn_writer sum = { 0 };
+    cairn_write_whole(&sum, (int64_t)s->sum);
+    if (status == CAIRN_OK && s->left != 0)
+        status = cairn_fail(error, CAIRN_BAD_INPUT, NULL, "%" PRId64 " bytes are missing", s->left);
+    if (status == CAIRN_OK && sum.failed)
+        status = CAIRN_NO_MEMORY;
+    if (status == CAIRN_OK)
+        seal_bytes(s, sum.data, sum.size);
+    cairn_writer_destroy(&sum);
+    if (status == CAIRN_OK)
+        return cairn_file_commit_durable(&s->file, error);
+    cairn_file_abandon(&s->file);
     return status;
 }
 

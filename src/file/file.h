@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/bytes.h"
 #include "cairn/base.h"
 
 /* Longest path with its final zero. Paths are kept in arrays of this size instead of on the
@@ -90,6 +91,34 @@ cairn_status cairn_file_check_plain(const char *path, cairn_error *error);
 /* Read a whole file; free it by cairn_memory_free. One zero byte follows the data, so a text can
  * be used as a C string. CAIRN_NOT_FOUND: no such file. */
 cairn_status cairn_file_read(const char *path, void **data, size_t *bytes, cairn_error *error);
+
+/* The same without taking memory: the bytes stay in the file, which must not be cut short
+ * meanwhile. Nothing follows the data. An empty file has data NULL. */
+typedef struct cairn_mapped {
+    const unsigned char *data;
+    size_t bytes;
+} cairn_mapped;
+
+cairn_status cairn_file_map(const char *path, cairn_mapped *out, cairn_error *error);
+void cairn_file_unmap(cairn_mapped *mapped);
+
+/* A sealed file (base/bytes.h) that is written piece by piece, so that nobody has to have all of
+ * it. The length of the body must be known. */
+typedef struct cairn_sealing {
+    cairn_file file;
+    int64_t left; /* bytes of the body that are still to come */
+    uint64_t sum; /* of what is written                       */
+    cairn_check_table table;
+} cairn_sealing;
+
+/* On failure nothing is open. */
+cairn_status cairn_sealing_begin(const char *path, const cairn_seal *seal, int64_t length,
+                                 cairn_sealing *out, cairn_error *error);
+/* Failures show at the end. */
+void cairn_sealing_add(cairn_sealing *sealing, const void *data, size_t bytes);
+/* Write the sum, and give the file its name, as cairn_file_commit_durable does; or, if something
+ * else has failed, discard it and return that status. */
+cairn_status cairn_sealing_end(cairn_sealing *sealing, cairn_status status, cairn_error *error);
 
 /* ---- overlays ---------------------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@
 #include "run/together.h"
 #include "scene/stages.h"
 
-enum { HEAD = 32 }; /* bytes before the body */
+enum { HEAD = 32, PLACE = 24 }; /* bytes: before the body; of a position */
 
 static const cairn_seal seal = { "cairn checkpoint", 8, "checkpoint" };
 
@@ -349,22 +349,30 @@ static void read_extent(cairn_reader *r, cairn_run_extent *e)
     }
 }
 
-/* Positions of bodies at the start. One entry more than needed is allocated, so that NULL always
- * means that memory ran out. */
-static cairn_status read_places(cairn_reader *r, cairn_run_marks *m)
+/* Positions of bodies at the start: where they are, and how many. */
+static const unsigned char *find_places(cairn_reader *r, int64_t *count)
 {
-    size_t count = cairn_read_count(r, 3 * sizeof(double));
-    if (r->failed)
-        return CAIRN_BAD_INPUT;
-    m->places = cairn_memory_zeroed(count + 1, sizeof *m->places);
+    const unsigned char *at;
+    *count = (int64_t)cairn_read_count(r, PLACE);
+    at = r->failed ? NULL : r->data + r->at;
+    r->at += (size_t)*count * PLACE;
+    return at;
+}
+
+/* One entry more than needed is allocated, so that NULL always means that memory ran out. */
+static cairn_status read_places(const unsigned char *data, int64_t count, cairn_run_marks *m)
+{
+    cairn_reader r = { .data = data, .size = (size_t)count * PLACE };
+    m->places = cairn_memory_zeroed((size_t)count + 1, sizeof *m->places);
     if (!m->places)
         return CAIRN_NO_MEMORY;
     m->place_count = (int)count;
-    for (size_t i = 0; i < count; i++)
-        m->places[i] = cairn_read_vector(r);
+    for (int64_t i = 0; i < count; i++)
+        m->places[i] = cairn_read_vector(&r);
     return CAIRN_OK;
 }
 
+/* All but the positions at the start, which follow. */
 static void write_marks(cairn_writer *w, const cairn_run_marks *m)
 {
     write_summary(w, &m->summary);
@@ -374,13 +382,11 @@ static void write_marks(cairn_writer *w, const cairn_run_marks *m)
     cairn_write_whole(w, m->slow_steps);
     write_extent(w, &m->extent);
     cairn_write_whole(w, m->place_count);
-    for (int i = 0; i < m->place_count; i++)
-        cairn_write_vector(w, m->places[i]);
 }
 
-static cairn_status read_marks(cairn_reader *r, cairn_run_marks *m)
+static void read_marks(cairn_reader *r, cairn_run_marks *m)
 {
-    *m = (cairn_run_marks){ .start = 0 };
+    *m = (cairn_run_marks){ .team = m->team };
     /* the means have no worst contact; these two are not in the tables, and -1 means none */
     m->summary.mean.judgement.asked.worst_contact = -1;
     m->summary.mean.judgement.coulomb.worst_contact = -1;
@@ -390,7 +396,6 @@ static cairn_status read_marks(cairn_reader *r, cairn_run_marks *m)
     m->stored = cairn_read_within(r, -1, INT64_MAX);
     m->slow_steps = cairn_read_within(r, 0, INT32_MAX);
     read_extent(r, &m->extent);
-    return read_places(r, m);
 }
 
 /* ---- the output ----------------------------------------------------------------------------- */
@@ -493,45 +498,68 @@ static cairn_status read_output(cairn_reader *r, cairn_run_output *o)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Callback of cairn_world_save: the world as one block, with its length first. */
-static cairn_status append(const void *data, size_t bytes, void *context)
+static void add_places(const cairn_vec3 *places, int64_t count, void *file)
 {
-    cairn_write_whole(context, (int64_t)bytes);
-    cairn_write_raw(context, data, bytes);
-    return CAIRN_OK;
+    enum { BLOCK = 4096 };
+    for (int64_t i = 0; i < count; i += BLOCK) {
+        cairn_writer w = { 0 };
+        for (int64_t k = i; k < count && k < i + BLOCK; k++)
+            cairn_write_vector(&w, places[k]);
+        cairn_sealing_add(file, w.data, w.size); /* without memory bytes are missing at the end */
+        cairn_writer_destroy(&w);
+    }
 }
 
-/* The length of the body is known only at the end, and is then written into the head. The world
- * comes last and takes all bytes that are left before the checksum. */
-static cairn_status fill(cairn_writer *w, const cairn_scene *scene, const cairn_run_marks *marks,
-                         const cairn_run_output *output)
+/* What is in memory, before and after the positions at the start. */
+typedef struct composed {
+    cairn_writer before, after;
+} composed;
+
+static cairn_status write_all(const char *path, const composed *c, const cairn_run_marks *marks,
+                              const cairn_saver *saver, cairn_error *error)
 {
-    cairn_seal_begin(w, &seal);
-    write_scene(w, scene);
-    write_marks(w, marks);
-    write_output(w, output);
-    TRY(cairn_world_save(scene->world, append, w));
-    return cairn_seal_end(w);
+    cairn_sealing file;
+    int64_t bytes;
+    cairn_writer size = { 0 };
+    TRY(cairn_saver_bytes(saver, &bytes));
+    int64_t length = (int64_t)(c->before.size + (size_t)marks->place_count * PLACE + c->after.size +
+                               sizeof bytes) +
+                     bytes;
+    TRY(cairn_sealing_begin(path, &seal, length, &file, error));
+    cairn_write_whole(&size, bytes);
+    cairn_sealing_add(&file, c->before.data, c->before.size);
+    cairn_status status = CAIRN_OK;
+    if (marks->places)
+        add_places(marks->places, marks->place_count, &file);
+    else if (marks->place_count > 0)
+        status = cairn_team_places(marks->team, add_places, &file);
+    cairn_sealing_add(&file, c->after.data, c->after.size);
+    cairn_sealing_add(&file, size.data, size.size);
+    if (status == CAIRN_OK)
+        status = cairn_saver_write(saver, &file);
+    cairn_writer_destroy(&size);
+    return cairn_sealing_end(&file, status, error);
 }
 
-/* The whole file is composed in memory, then written under a temporary name, synced and renamed: a
- * crash leaves either the old checkpoint or the new one. Failures of fwrite show at the commit. */
+/* The file is written under a temporary name, synced and renamed: a crash leaves either the old
+ * checkpoint or the new one. The world comes last and takes all bytes that are left before the
+ * checksum. */
 cairn_status cairn_checkpoint_write(const char *folder, const cairn_scene *scene,
                                     const cairn_run_marks *marks, const cairn_run_output *output,
                                     cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
-    cairn_file file;
-    cairn_writer w = { 0 };
+    composed c = { .before = { 0 } };
+    const cairn_saver saver = cairn_team_saver(marks->team, scene);
     TRY(cairn_path_join(folder, "checkpoint", path, error));
-    cairn_status status = fill(&w, scene, marks, output);
-    if (status == CAIRN_OK)
-        status = cairn_file_create(path, &file, error);
-    if (status == CAIRN_OK) {
-        fwrite(w.data, 1, w.size, file.stream);
-        status = cairn_file_commit_durable(&file, error);
-    }
-    cairn_writer_destroy(&w);
+    write_scene(&c.before, scene);
+    write_marks(&c.before, marks);
+    write_output(&c.after, output);
+    cairn_status status = c.before.failed || c.after.failed
+                              ? CAIRN_NO_MEMORY
+                              : write_all(path, &c, marks, &saver, error);
+    cairn_writer_destroy(&c.before);
+    cairn_writer_destroy(&c.after);
     return status;
 }
 
@@ -551,12 +579,18 @@ cairn_status cairn_checkpoint_remove(const char *folder, cairn_error *error)
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* The world must fill the rest of the body exactly. */
-static cairn_status read_world(cairn_reader *r, cairn_scene *scene, cairn_error *error)
+static cairn_status find_world(cairn_reader *r, const unsigned char **data, size_t *bytes)
 {
-    size_t bytes = cairn_read_count(r, 1);
-    if (r->failed || bytes != r->size - r->at)
-        return CAIRN_BAD_INPUT;
-    return cairn_world_load(r->data + r->at, bytes, &scene->world, error);
+    *bytes = cairn_read_count(r, 1);
+    *data = r->data + r->at;
+    return r->failed || *bytes != r->size - r->at ? CAIRN_BAD_INPUT : CAIRN_OK;
+}
+
+/* Callback of cairn_world_save. */
+static cairn_status append(const void *data, size_t bytes, void *context)
+{
+    cairn_write_raw(context, data, bytes);
+    return CAIRN_OK;
 }
 
 /* For other processes, which need no marks and write no files. */
@@ -574,7 +608,9 @@ cairn_status cairn_scene_unpack(const void *data, size_t bytes, cairn_scene **ou
     TRY(cairn_scene_create(out, &arena));
     cairn_reader r = { .data = data, .size = bytes, .arena = arena };
     read_scene(&r, *out);
-    cairn_status status = read_world(&r, *out, error);
+    cairn_status status =
+        r.failed ? CAIRN_BAD_INPUT
+                 : cairn_world_load(r.data + r.at, r.size - r.at, &(*out)->world, error);
     if (status == CAIRN_OK)
         return CAIRN_OK;
     cairn_scene_destroy(*out);
@@ -582,21 +618,97 @@ cairn_status cairn_scene_unpack(const void *data, size_t bytes, cairn_scene **ou
     return status;
 }
 
+/* The scene, the positions at the start of a range of uids, and the share of the world. */
+cairn_status cairn_share_pack(const cairn_team *team, const cairn_scene *scene, int member,
+                              cairn_writer *out)
+{
+    const cairn_scene_saved *saved = &scene->shared->saved;
+    int64_t begin = (int64_t)member * saved->place_count / team->link->members;
+    int64_t end = ((int64_t)member + 1) * saved->place_count / team->link->members;
+    write_scene(out, scene);
+    cairn_write_whole(out, saved->place_count);
+    cairn_write_whole(out, end - begin);
+    cairn_write_raw(out, saved->places + (size_t)begin * PLACE, (size_t)(end - begin) * PLACE);
+    TRY(cairn_saved_cut(&saved->world, team->link, member, append, out));
+    return out->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+static cairn_status read_share(cairn_team *team, cairn_reader *r, cairn_scene *scene,
+                               cairn_error *error)
+{
+    cairn_run_marks marks = { .start = 0 };
+    int64_t count;
+    read_scene(r, scene);
+    team->window.uids = cairn_read_within(r, 0, INT32_MAX);
+    const unsigned char *places = find_places(r, &count);
+    if (r->failed)
+        return CAIRN_BAD_INPUT;
+    TRY(read_places(places, count, &marks));
+    team->window.place = marks.places;
+    return cairn_world_load_share(r->data + r->at, r->size - r->at, team->link, &scene->world,
+                                  error);
+}
+
+cairn_status cairn_share_unpack(cairn_team *team, const void *data, size_t bytes,
+                                cairn_error *error)
+{
+    cairn_arena *arena;
+    TRY(cairn_scene_create(&team->copy, &arena));
+    cairn_reader r = { .data = data, .size = bytes, .arena = arena };
+    return read_share(team, &r, team->copy, error);
+}
+
+/* A run that several processes go on with, and of which none needs all bodies: the file stays
+ * open until they have their shares. */
+static cairn_status survey(cairn_reader *r, cairn_scene *scene, const cairn_team *team,
+                           cairn_error *error)
+{
+    const unsigned char *data;
+    size_t bytes;
+    TRY(find_world(r, &data, &bytes));
+    scene->shared = cairn_memory_zeroed(1, sizeof *scene->shared);
+    if (!scene->shared)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_world_survey(data, bytes, &scene->world, &scene->shared->saved.world, error));
+    if (cairn_team_can_spread(team, scene))
+        return CAIRN_OK;
+    cairn_world_destroy(scene->world);
+    scene->world = NULL;
+    cairn_memory_free(scene->shared);
+    scene->shared = NULL;
+    return CAIRN_OK;
+}
+
 static cairn_status read_all(cairn_reader *r, cairn_scene *scene, cairn_run_marks *marks,
                              cairn_run_output *output, cairn_error *error)
 {
+    int64_t count;
+    const unsigned char *data;
+    size_t bytes;
     read_scene(r, scene);
-    TRY(read_marks(r, marks));
-    TRY(read_output(r, output));
-    return read_world(r, scene, error);
+    read_marks(r, marks);
+    const unsigned char *places = find_places(r, &count);
+    TRY(r->failed ? CAIRN_BAD_INPUT : read_output(r, output));
+    size_t at = r->at;
+    if (marks->team && marks->team->ranks && marks->team->ranks->members > 1)
+        TRY(survey(r, scene, marks->team, error));
+    if (scene->shared) {
+        scene->shared->saved.places = places;
+        scene->shared->saved.place_count = count;
+        return CAIRN_OK;
+    }
+    r->at = at;
+    TRY(read_places(places, count, marks));
+    TRY(find_world(r, &data, &bytes));
+    return cairn_world_load(data, bytes, &scene->world, error);
 }
 
-static cairn_status read_data(const unsigned char *data, size_t bytes, cairn_scene **scene,
-                              cairn_run_marks *marks, cairn_run_output *output, cairn_error *error)
+static cairn_status read_data(const cairn_mapped *file, cairn_scene **scene, cairn_run_marks *marks,
+                              cairn_run_output *output, cairn_error *error)
 {
     cairn_arena *arena;
     cairn_reader r = { 0 };
-    TRY(cairn_seal_open(data, bytes, &seal, &r, error));
+    TRY(cairn_seal_open(file->data, file->bytes, &seal, &r, error));
     TRY(cairn_scene_create(scene, &arena));
     r.arena = arena;
     cairn_status status = read_all(&r, *scene, marks, output, error);
@@ -613,13 +725,15 @@ cairn_status cairn_checkpoint_read(const char *folder, cairn_scene **scene, cair
                                    cairn_run_output *output, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
-    void *data;
-    size_t bytes;
+    cairn_mapped file;
     *scene = NULL;
     TRY(cairn_path_join(folder, "checkpoint", path, error));
-    TRY(cairn_file_read(path, &data, &bytes, error));
-    cairn_status status = read_data(data, bytes, scene, marks, output, error);
-    cairn_memory_free(data);
+    TRY(cairn_file_map(path, &file, error));
+    cairn_status status = read_data(&file, scene, marks, output, error);
+    if (status == CAIRN_OK && (*scene)->shared)
+        (*scene)->shared->saved.file = file;
+    else
+        cairn_file_unmap(&file);
     if (status == CAIRN_OK)
         return CAIRN_OK;
     cairn_error_set_file(error, path);

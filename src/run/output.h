@@ -7,6 +7,8 @@
 #include "run/drawing.h"
 #include "run/run_file.h"
 
+struct cairn_team;
+
 /* ---- problems ---------------------------------------------------------------------------- */
 
 /* Contact problems of single steps, in the folder problems/ of a run. */
@@ -73,7 +75,6 @@ void cairn_run_output_destroy(cairn_run_output *output);
 /* ---- events ------------------------------------------------------------------------------ */
 
 /* Examine the events of the scene after a step, do what those that are due say, and store them. */
-struct cairn_team;
 cairn_status cairn_run_events_step(cairn_run_output *output, struct cairn_team *team,
                                    cairn_scene *scene, int64_t step, cairn_error *error);
 
@@ -91,8 +92,9 @@ typedef struct cairn_run_marks {
     int64_t stored;     /* step of the last stored frame; -1: none */
     int64_t slow_steps; /* consecutive steps in which no body was fast */
     /* m, by uid: positions at the start; after reading, the caller frees them */
-    cairn_vec3 *places;
+    cairn_vec3 *places; /* NULL although there are some: the team has them in shares */
     int place_count;
+    struct cairn_team *team; /* that runs it; NULL: this process alone */
     cairn_run_extent extent; /* rows of run.h5 that belong to this state */
 } cairn_run_marks;
 
@@ -101,9 +103,11 @@ typedef struct cairn_run_marks {
 cairn_status cairn_checkpoint_write(const char *folder, const cairn_scene *scene,
                                     const cairn_run_marks *marks, const cairn_run_output *output,
                                     cairn_error *error);
-/* Read it into a new scene, the marks, and the part of the output that is in memory (zero before
- * the call). CAIRN_NOT_FOUND: there is none. CAIRN_BAD_INPUT: it is damaged; CAIRN_UNSUPPORTED: it
- * has another version of the format. On failure *scene is NULL, but marks->places and the output
+/* Read it into a new scene, the marks (with `team` set or NULL before), and the part of the output
+ * that is in memory (zero before the call). CAIRN_NOT_FOUND: there is none. CAIRN_BAD_INPUT: it is
+ * damaged; CAIRN_UNSUPPORTED: it has another version of the format. If several processes go on and
+ * none of them needs all bodies, the scene has none either, but `shared`, from which
+ * cairn_team_begin hands out shares. On failure *scene is NULL, but marks->places and the output
  * may hold memory that the caller frees. */
 cairn_status cairn_checkpoint_read(const char *folder, cairn_scene **scene, cairn_run_marks *marks,
                                    cairn_run_output *output, cairn_error *error);

@@ -139,16 +139,17 @@ static cairn_status store_checkpoint(run *r)
     double now = cairn_clock_seconds();
     if (!r->output.folder)
         return CAIRN_OK;
-    TRY(look(r));
-    if (r->team.spread && !r->places)
-        TRY(cairn_team_places(&r->team, &r->places, &r->place_count));
+    if (!r->team.spread)
+        TRY(look(r));
     cairn_run_marks marks = { .summary = r->summary,
                               .start = r->start,
                               .next_frame = r->next_frame,
                               .stored = r->stored,
                               .slow_steps = r->slow_steps,
                               .places = r->places,
-                              .place_count = r->place_count };
+                              .place_count =
+                                  r->team.spread ? (int)r->team.window.uids : r->place_count,
+                              .team = &r->team };
     marks.summary.wall_seconds = now - r->began;
     marks.summary.interrupted = false;
     cairn_status status = cairn_run_output_flush(&r->output, &r->error);
@@ -421,7 +422,8 @@ static cairn_status store_state(run *r)
     if (!r->scene->run.state)
         return CAIRN_OK;
     TRY(cairn_path_join(r->output.folder, "state", path, &r->error));
-    cairn_status status = cairn_state_write(r->scene, path, &r->error);
+    const cairn_saver saver = cairn_team_saver(&r->team, r->scene);
+    cairn_status status = cairn_state_save(r->scene, &saver, path, &r->error);
     return status == CAIRN_UNSUPPORTED ? CAIRN_OK : written(r, now, status);
 }
 
@@ -445,7 +447,7 @@ static void measure_lift(run *r)
 }
 
 /* What is measured of all bodies at the end. Ranks that have parts of them also store the last
- * frame now, before they are dismissed. */
+ * frame and the state now, before they are dismissed. */
 static cairn_status measure_end(run *r)
 {
     cairn_status status = CAIRN_OK;
@@ -453,7 +455,8 @@ static cairn_status measure_end(run *r)
         if (!r->write_failed)
             status = cairn_team_measure(&r->team, &r->summary);
         r->write_failed |= status != CAIRN_OK;
-        return r->write_failed ? status : store_frame(r);
+        TRY(r->write_failed ? status : store_frame(r));
+        return r->write_failed ? status : store_state(r);
     }
     if (!r->write_failed)
         status = look(r);
@@ -478,7 +481,7 @@ static cairn_status finish(run *r, cairn_status status)
     measure_lift(r);
     if (!r->write_failed)
         last = store_frame(r);
-    if (!r->write_failed)
+    if (!r->write_failed && !r->team.spread)
         last = store_state(r);
     if (!r->write_failed) {
         double now = cairn_clock_seconds();
@@ -626,9 +629,9 @@ static bool is_complete(const char *folder)
 
 /* Restore the state of the run from its checkpoint. What was read belongs to r even on failure, so
  * that conclude() frees it. `began` is shifted so that wall times count all parts of the run. */
-static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent)
+static cairn_status restore(run *r, const char *folder, cairn_link *ranks, cairn_run_extent *extent)
 {
-    cairn_run_marks marks = { .places = NULL };
+    cairn_run_marks marks = { .team = &(cairn_team){ .ranks = ranks } };
     if (!cairn_is_folder(folder))
         return explain_missing(folder, &r->error);
     TRY(cairn_folder_lock(folder, &r->lock, &r->error));
@@ -658,7 +661,7 @@ static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent
 static cairn_status open_again(run *r, const char *folder, const cairn_resume_options *options)
 {
     cairn_run_extent extent;
-    TRY(restore(r, folder, &extent));
+    TRY(restore(r, folder, options->link, &extent));
     if (options->threads > 0)
         r->scene->step.threads = options->threads;
     r->scene->link = options->link;

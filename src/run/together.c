@@ -12,7 +12,7 @@
 #include "scene/stages.h"
 
 /* How a world comes to the other ranks: the first word of their first message. */
-typedef enum delivery { WHOLE, IN_SHARES } delivery;
+typedef enum delivery { WHOLE, IN_SHARES, SAVED } delivery;
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
@@ -108,10 +108,9 @@ static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_e
 static bool needs_whole(const cairn_scene *scene)
 {
     const cairn_run_options *run = &scene->run;
-    return run->paraview || run->picture || run->packing || run->state ||
-           run->statistics.count > 0 || strcmp(run->certificate, "full") == 0 ||
-           cairn_world_joint_count(scene->world) > 0 || scene->event_count > 0 ||
-           cairn_world_outlet_count(scene->world) > 0;
+    return run->paraview || run->picture || run->packing || run->statistics.count > 0 ||
+           strcmp(run->certificate, "full") == 0 || cairn_world_joint_count(scene->world) > 0 ||
+           scene->event_count > 0 || cairn_world_outlet_count(scene->world) > 0;
 }
 
 static int count_members(const cairn_link *ranks, int64_t parts)
@@ -119,11 +118,65 @@ static int count_members(const cairn_link *ranks, int64_t parts)
     return parts < ranks->members ? (int)parts : ranks->members;
 }
 
+/* Images of a periodic world touch bodies of any share; and which shapes with data of their own are
+ * in run.h5 is found by the bodies that have them. */
+bool cairn_team_can_spread(const cairn_team *t, const cairn_scene *scene)
+{
+    const cairn_bodies b = cairn_world_bodies(scene->world);
+    const cairn_lattice cell = cairn_world_lattice(scene->world);
+    int64_t parts = scene->step.parts > 0 ? scene->step.parts : default_parts(scene->world);
+    bool data = false;
+    for (int id = 0; id < b.shape_count; id++)
+        data = data || b.shapes[id].geometry;
+    return count_members(t->ranks, parts) > 1 && !needs_whole(scene) && !data &&
+           !cairn_lattice_exists(&cell);
+}
+
+/* Rank 0: one share after the other, each when the one before has arrived, so that only one of them
+ * is in memory. */
+static cairn_status hand_out_saved(cairn_team *t, const cairn_scene *scene, cairn_error *error)
+{
+    cairn_status status = CAIRN_OK;
+    for (int k = t->link->members - 1; k >= 0 && status == CAIRN_OK; k--) {
+        cairn_writer w = { 0 };
+        size_t unused, head = 0;
+        if (k > 0) {
+            cairn_write_whole(&w, SAVED);
+            cairn_write_whole(&w, t->link->members);
+            head = w.size;
+        }
+        status = cairn_share_pack(t, scene, k, &w);
+        if (status == CAIRN_OK && k > 0) {
+            cairn_link_send(t->link, k, w.data, w.size);
+            cairn_link_receive(t->link, k, &unused);
+            status = t->link->status;
+        } else if (status == CAIRN_OK)
+            status = cairn_share_unpack(t, w.data + head, w.size - head, error);
+        cairn_writer_destroy(&w);
+    }
+    return status;
+}
+
+static cairn_status begin_saved(cairn_team *t, cairn_scene *scene, cairn_error *error)
+{
+    if (scene->step.parts == 0)
+        scene->step.parts = default_parts(scene->world);
+    scene->shared->link = link_of(t->ranks, count_members(t->ranks, scene->step.parts));
+    t->link = &scene->shared->link;
+    TRY(hand_out_saved(t, scene, error));
+    cairn_file_unmap(&scene->shared->saved.file);
+    t->stale = t->spread = true;
+    choose_threads(t);
+    return check(t, scene, error);
+}
+
 cairn_status cairn_team_begin(cairn_team *t, cairn_scene *scene, cairn_error *error)
 {
     *t = (cairn_team){ .ranks = scene->link, .link = &t->own, .world = scene->world };
     if (!t->ranks)
         return CAIRN_OK;
+    if (scene->shared && scene->shared->saved.file.data)
+        return begin_saved(t, scene, error);
     if (scene->shared) {
         t->copy = scene->shared->scene; /* from now on the team's, the link still the scene's */
         scene->shared->scene = NULL;
@@ -425,12 +478,29 @@ static cairn_status take_share(cairn_team *t, cairn_reader *r, int members, cair
     return status;
 }
 
+/* A share of a saved world. Rank 0 cuts the next one as soon as this one has arrived; the message
+ * stays until the next one is received. */
+static cairn_status take_saved(cairn_team *t, cairn_reader *r, int members, cairn_error *error)
+{
+    cairn_writer own = { 0 };
+    t->own = link_of(t->ranks, members);
+    t->link = &t->own;
+    cairn_write_raw(&own, r->data + r->at, r->size - r->at);
+    cairn_link_send(t->link, 0, NULL, 0);
+    cairn_status status =
+        own.failed ? CAIRN_NO_MEMORY : cairn_share_unpack(t, own.data, own.size, error);
+    cairn_writer_destroy(&own);
+    if (status == CAIRN_OK)
+        choose_threads(t);
+    return status;
+}
+
 /* Take part in what the first message says; *more: another one follows. */
 static cairn_status take_part(cairn_team *t, const void *data, size_t bytes, bool *more,
                               cairn_error *error)
 {
     cairn_reader head = { .data = data, .size = bytes };
-    int64_t how = cairn_read_within(&head, WHOLE, IN_SHARES);
+    int64_t how = cairn_read_within(&head, WHOLE, SAVED);
     int64_t members = cairn_read_within(&head, 2, t->ranks->members);
     *more = false;
     if (head.failed)
@@ -440,6 +510,8 @@ static cairn_status take_part(cairn_team *t, const void *data, size_t bytes, boo
         *more = status != CAIRN_OK && status != CAIRN_NO_MEMORY;
         return *more ? CAIRN_OK : status;
     }
+    if (how == SAVED)
+        return take_saved(t, &head, (int)members, error);
     TRY(cairn_scene_unpack(head.data + head.at, bytes - head.at, &t->copy, error));
     return join(t, (int)members);
 }

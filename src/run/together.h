@@ -1,11 +1,13 @@
 /* together.h - a run that several processes compute.
  *
  * Rank 0 runs the scene as a single process does, and alone writes files. A world comes to the
- * ranks in one of two ways:
+ * ranks in one of three ways:
  *   in shares   cairn_ranks_load: each rank reads the scene and makes its share of the bodies, so
  *               that no rank has all of them
  *   as a whole  cairn_team_begin: rank 0 sends the scene with its world to the others, which then
  *               keep a part of it
+ *   saved       cairn_team_begin of a run that goes on: rank 0 cuts a share for each rank out of
+ *               the checkpoint
  * The others do what rank 0 tells them: take a step, or send it what they have, so that its world
  * for files becomes current again. */
 #ifndef CAIRN_RUN_TOGETHER_H
@@ -15,6 +17,7 @@
 #include "base/link.h"
 #include "cairn/run.h"
 #include "run/output.h"
+#include "scene/stages.h"
 
 /* Where the time of one process went, in steps. */
 typedef struct cairn_team_spent {
@@ -33,6 +36,8 @@ typedef enum cairn_order_kind {
     CAIRN_ORDER_SEND_PLACES,
     CAIRN_ORDER_FARTHEST, /* find the body that moved farthest */
     CAIRN_ORDER_HASH,
+    CAIRN_ORDER_SAVED_BYTES, /* cairn_world_saved_bytes, by all */
+    CAIRN_ORDER_SAVE,        /* cairn_world_save, by all        */
     CAIRN_ORDER_END
 } cairn_order_kind;
 
@@ -63,7 +68,7 @@ typedef struct cairn_team {
     bool stale;         /* rank 0: the world of the scene is older than `world`             */
     bool spread;        /* rank 0: its world for files never has all bodies                 */
     cairn_window window;
-    double speed2;      /* m^2/s^2: of the fastest body; known if the run waits for rest    */
+    double speed2; /* m^2/s^2: of the fastest body; known if the run waits for rest    */
     cairn_team_spent spent;
 } cairn_team;
 
@@ -97,8 +102,13 @@ cairn_status cairn_team_frame(cairn_team *team, cairn_run_output *output, int64_
  * are, and their hash. */
 cairn_status cairn_team_remember(cairn_team *team);
 cairn_status cairn_team_measure(cairn_team *team, cairn_run_summary *summary);
-/* The positions at the start, by uid, for a checkpoint; the caller frees them. */
-cairn_status cairn_team_places(cairn_team *team, cairn_vec3 **out, int *count);
+/* The positions at the start, by uid, for a checkpoint: lent, piece by piece. */
+typedef void cairn_take_places(const cairn_vec3 *places, int64_t count, void *context);
+cairn_status cairn_team_places(cairn_team *team, cairn_take_places *take, void *context);
+/* The world to be saved: that of the scene, or of all ranks. */
+cairn_saver cairn_team_saver(cairn_team *team, const cairn_scene *scene);
+/* Whether several ranks can go on with a run of which none has all bodies. */
+bool cairn_team_can_spread(const cairn_team *team, const cairn_scene *scene);
 /* Other ranks: do what such a call of rank 0 needs. */
 cairn_status cairn_window_answer(cairn_team *team, const cairn_order *order);
 void cairn_window_destroy(cairn_window *window);
@@ -107,7 +117,12 @@ void cairn_window_destroy(cairn_window *window);
 cairn_run_ranks cairn_team_dismiss(cairn_team *team, const cairn_scene *scene);
 void cairn_team_destroy(cairn_team *team);
 
-/* checkpoint.c: a scene with its world as bytes, and back. */
+/* checkpoint.c: a scene with its world as bytes, and back; or with the share of a member in a saved
+ * world, which becomes team->copy. */
+cairn_status cairn_share_pack(const cairn_team *team, const cairn_scene *scene, int member,
+                              cairn_writer *out);
+cairn_status cairn_share_unpack(cairn_team *team, const void *data, size_t bytes,
+                                cairn_error *error);
 cairn_status cairn_scene_pack(const cairn_scene *scene, cairn_writer *out);
 cairn_status cairn_scene_unpack(const void *data, size_t bytes, cairn_scene **out,
                                 cairn_error *error);

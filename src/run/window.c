@@ -315,6 +315,13 @@ cairn_status cairn_window_answer(cairn_team *t, const cairn_order *o)
         cairn_world_hash(t->world);
         return t->link->status;
     }
+    int64_t unused;
+    if (o->what == CAIRN_ORDER_SAVED_BYTES) { /* what cannot be saved, rank 0 will say */
+        cairn_status status = cairn_world_saved_bytes(t->world, &unused);
+        return status == CAIRN_UNSUPPORTED ? t->link->status : status;
+    }
+    if (o->what == CAIRN_ORDER_SAVE)
+        return cairn_world_save(t->world, NULL, NULL);
     if (o->what == CAIRN_ORDER_KEEP_PLACES)
         return keep_places(t);
     if (o->what == CAIRN_ORDER_FARTHEST)
@@ -356,18 +363,31 @@ cairn_status cairn_team_measure(cairn_team *t, cairn_run_summary *summary)
     return t->link->status;
 }
 
-cairn_status cairn_team_places(cairn_team *t, cairn_vec3 **out, int *count)
+cairn_status cairn_team_places(cairn_team *t, cairn_take_places *take, void *context)
 {
-    *count = (int)t->window.uids;
-    *out = cairn_memory_zeroed((size_t)*count + 1, sizeof **out);
-    if (!*out)
-        return CAIRN_NO_MEMORY;
     cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_SEND_PLACES });
-    memcpy(*out, t->window.place, (size_t)first_uid(t, 1) * sizeof **out);
-    for (int k = 1; k < t->link->members; k++)
-        cairn_link_receive_into(t->link, k, *out + first_uid(t, k),
-                                (size_t)(first_uid(t, k + 1) - first_uid(t, k)) * sizeof **out);
+    take(t->window.place, first_uid(t, 1), context);
+    for (int k = 1; k < t->link->members; k++) {
+        size_t bytes;
+        const void *data = cairn_link_receive(t->link, k, &bytes);
+        take(data, (int64_t)(bytes / sizeof(cairn_vec3)), context);
+    }
     return t->link->status;
+}
+
+/* ---- rank 0: saving -------------------------------------------------------------------------- */
+
+static void call_others(void *context, bool save)
+{
+    cairn_team_tell(context,
+                    &(cairn_order){ .what = save ? CAIRN_ORDER_SAVE : CAIRN_ORDER_SAVED_BYTES });
+}
+
+cairn_saver cairn_team_saver(cairn_team *t, const cairn_scene *scene)
+{
+    if (!t || !t->spread)
+        return (cairn_saver){ .world = scene->world };
+    return (cairn_saver){ t->world, call_others, t };
 }
 
 /* ---- rank 0: windows of bodies --------------------------------------------------------------- */

@@ -269,6 +269,8 @@ void cairn_scene_destroy(cairn_scene *scene)
     owner *own = scene->owner;
     if (scene->shared)
         cairn_scene_destroy(scene->shared->scene);
+    if (scene->shared)
+        cairn_file_unmap(&scene->shared->saved.file);
     cairn_memory_free(scene->shared);
     cairn_world_destroy(scene->world);
     cairn_arena_destroy(&own->arena);

@@ -13,6 +13,7 @@
 #include "cairn/cell.h"
 #include "cairn/generate.h"
 #include "cairn/scene.h"
+#include "file/file.h"
 #include "scene/yaml.h"
 
 /* A key that no option table describes. */
@@ -64,11 +65,35 @@ typedef struct cairn_scene_share {
 cairn_status cairn_scene_load_share(const cairn_scene_request *asked, cairn_scene_share *share,
                                     cairn_scene **out, cairn_error *error);
 
+/* A world to be saved, whole or joined. */
+typedef struct cairn_saver {
+    const cairn_world *world;
+    void (*call)(void *context,
+                 bool save); /* lets the others call the same function; NULL: whole */
+    void *context;
+} cairn_saver;
+
+/* cairn_world_saved_bytes and cairn_world_save by all. */
+cairn_status cairn_saver_bytes(const cairn_saver *saver, int64_t *out);
+cairn_status cairn_saver_write(const cairn_saver *saver, cairn_sealing *file);
+/* cairn_state_write of a scene with this world. */
+cairn_status cairn_state_save(const cairn_scene *scene, const cairn_saver *saver, const char *path,
+                              cairn_error *error);
+
+/* A checkpoint of which each process is to get a share. */
+typedef struct cairn_scene_saved {
+    cairn_mapped file;
+    cairn_saved world;
+    const unsigned char *places; /* positions at the start, 24 bytes each */
+    int64_t place_count;
+} cairn_scene_saved;
+
 /* In rank 0, beside the scene without the bodies of generators: the scene of its own share. */
 typedef struct cairn_scene_shared {
     cairn_link link; /* the members */
     cairn_scene *scene;
     double kinetic, potential; /* J: of all bodies at the start */
+    cairn_scene_saved saved;   /* of a run that goes on, until the shares are handed out */
 } cairn_scene_shared;
 
 /* An empty scene, and the arena that holds whatever the scene points to. Both are freed by

@@ -46,37 +46,52 @@ const char **cairn_scene_read_names(cairn_reader *r, int *count)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* Callback of cairn_world_save: the world takes the rest of the body. */
+cairn_status cairn_saver_bytes(const cairn_saver *saver, int64_t *out)
+{
+    if (saver->call)
+        saver->call(saver->context, false);
+    return cairn_world_saved_bytes(saver->world, out);
+}
+
 static cairn_status append(const void *data, size_t bytes, void *context)
 {
-    cairn_write_raw(context, data, bytes);
+    cairn_sealing_add(context, data, bytes);
     return CAIRN_OK;
 }
 
-static cairn_status compose(cairn_writer *w, const cairn_scene *scene)
+cairn_status cairn_saver_write(const cairn_saver *saver, cairn_sealing *file)
 {
-    cairn_seal_begin(w, &seal);
-    cairn_scene_write_names(w, scene->material_names, scene->material_count);
-    cairn_scene_write_names(w, scene->body_names, scene->body_count);
-    cairn_scene_write_names(w, scene->inlet_names, scene->inlet_count);
-    cairn_scene_write_names(w, scene->outlet_names, scene->outlet_count);
-    TRY(cairn_world_save(scene->world, append, w));
-    return cairn_seal_end(w);
+    if (saver->call)
+        saver->call(saver->context, true);
+    return cairn_world_save(saver->world, append, file);
+}
+
+/* The world takes the rest of the body. */
+cairn_status cairn_state_save(const cairn_scene *scene, const cairn_saver *saver, const char *path,
+                              cairn_error *error)
+{
+    cairn_writer names = { 0 };
+    cairn_sealing file;
+    int64_t bytes;
+    TRY(cairn_saver_bytes(saver, &bytes));
+    cairn_scene_write_names(&names, scene->material_names, scene->material_count);
+    cairn_scene_write_names(&names, scene->body_names, scene->body_count);
+    cairn_scene_write_names(&names, scene->inlet_names, scene->inlet_count);
+    cairn_scene_write_names(&names, scene->outlet_names, scene->outlet_count);
+    cairn_status status =
+        names.failed ? CAIRN_NO_MEMORY
+                     : cairn_sealing_begin(path, &seal, (int64_t)names.size + bytes, &file, error);
+    if (status == CAIRN_OK) {
+        cairn_sealing_add(&file, names.data, names.size);
+        status = cairn_sealing_end(&file, cairn_saver_write(saver, &file), error);
+    }
+    cairn_writer_destroy(&names);
+    return status;
 }
 
 cairn_status cairn_state_write(const cairn_scene *scene, const char *path, cairn_error *error)
 {
-    cairn_writer w = { 0 };
-    cairn_file file = { 0 };
-    cairn_status status = compose(&w, scene);
-    if (status == CAIRN_OK)
-        status = cairn_file_create(path, &file, error);
-    if (status == CAIRN_OK) {
-        fwrite(w.data, 1, w.size, file.stream); /* failures show at the commit */
-        status = cairn_file_commit(&file, error);
-    }
-    cairn_writer_destroy(&w);
-    return status;
+    return cairn_state_save(scene, &(cairn_saver){ .world = scene->world }, path, error);
 }
 
 /* Names for `count` objects of the world and `more` of the scene, and a final NULL. A state that a

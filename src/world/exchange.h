@@ -70,7 +70,7 @@ typedef struct cairn_exchange {
     double generosity;          /* factor >= 1 on the distance in which ghosts are searched */
     bool again;                 /* that distance was too short: the step begins again       */
     cairn_pace pace;
-    bool gathered;              /* the inputs of the last step came from members            */
+    bool gathered; /* the inputs of the last step came from members            */
     /* the following belong to one step and are in its scratch */
     int parts;           /* 0: the world is not cut                                     */
     uint16_t *part;      /* of each dynamic body; NULL: not cut                         */
@@ -104,6 +104,26 @@ cairn_status cairn_parts_gather(cairn_world *world, int first, uint64_t *place);
  * if `place` is NULL, from the parts of equal work. */
 cairn_status cairn_exchange_move(cairn_world *world, const cairn_step_options *options, int parts,
                                  const uint64_t *place);
+
+/* state.c: what a saved world has before the columns of bodies, between these and the columns of
+ * contacts, and behind them; for so many bodies and contacts in all. */
+struct cairn_writer;
+void cairn_state_write_first(struct cairn_writer *w, const cairn_world *world, int64_t rows);
+void cairn_state_write_middle(struct cairn_writer *w, const cairn_world *world, int64_t contacts);
+void cairn_state_write_last(struct cairn_writer *w, const cairn_world *world);
+/* cairn_world_load for a part of a world (`share` and `survey` of `part`); notes in `part` where
+ * columns are. */
+cairn_status cairn_state_load(const void *data, size_t bytes, cairn_saved *part, cairn_world **out,
+                              cairn_error *error);
+/* shares.c: the first `rows` of `all` rows of saved columns. */
+typedef struct cairn_columns_saved {
+    const struct cairn_column_list *list;
+    void *store;
+    int rows, all;
+} cairn_columns_saved;
+struct cairn_reader;
+void cairn_columns_read(struct cairn_reader *r, const cairn_world *world,
+                        const cairn_columns_saved *part);
 
 /* Cut the world for a step: bodies move, with their contacts, to the member that has their part,
  * and ghosts are fetched. Rows stay sorted. */

@@ -29,79 +29,9 @@ static cairn_status settle(const cairn_reader *r)
     return r->failed ? CAIRN_BAD_INPUT : CAIRN_OK;
 }
 
-/* ==== bodies and contacts as arrays =========================================================== */
+/* ==== bodies and contacts ===================================================================== */
 
-/* Bodies and contacts are written column by column, in the order of cairn/columns.h. A new column
- * needs no code here. */
-
-/* ---- columns -------------------------------------------------------------------------------- */
-
-/* Numbers of a column in `rows` rows; 0 if it is not saved, or the list has no memory for it. */
-static size_t count_of(const cairn_column *c, const cairn_world *world, int rows)
-{
-    int width = c->width == CAIRN_WIDTH_DIMENSION ? world->dimension
-                : c->width == CAIRN_WIDTH_TURNS   ? world->contacts.moments
-                                                  : c->width;
-    bool there = (c->goes & CAIRN_GOES_SAVED) && (c->set & ~world->contacts.set) == 0;
-    return there ? (size_t)width * (size_t)rows : 0;
-}
-
-static void write_columns(cairn_writer *w, const cairn_world *world, const cairn_column_list *list,
-                          const void *store, int rows)
-{
-    for (int k = 0; k < list->count; k++) {
-        const cairn_column *c = &list->items[k];
-        const void *numbers = cairn_column_get(list, k, store);
-        size_t count = count_of(c, world, rows);
-        for (size_t i = 0; i < count; i++) {
-            if (c->type == CAIRN_COLUMN_REAL)
-                cairn_write_real(w, ((const double *)numbers)[i]);
-            else if (c->type == CAIRN_COLUMN_LONG)
-                cairn_write_whole(w, (int64_t)((const uint64_t *)numbers)[i]);
-            else if (c->type == CAIRN_COLUMN_INT)
-                cairn_write_whole(w, ((const int32_t *)numbers)[i]);
-            else
-                cairn_write_whole(w, c->type == CAIRN_COLUMN_FLAG ? ((const bool *)numbers)[i]
-                                                                  : ((const uint8_t *)numbers)[i]);
-        }
-    }
-}
-
-/* The largest value that an integer column may have: its numbers are used as indices. */
-static int64_t highest(const cairn_column *c, const cairn_world *world)
-{
-    const int64_t limits[] = { [CAIRN_RANGE_ANY] = INT32_MAX,
-                               [CAIRN_RANGE_NO_YES] = 1,
-                               [CAIRN_RANGE_MOTION] = CAIRN_MOTION_COUNT - 1,
-                               [CAIRN_RANGE_MATERIAL] = (int64_t)world->materials.count - 1,
-                               [CAIRN_RANGE_SHAPE] = world->bodies.shapes.count - 1,
-                               [CAIRN_RANGE_BODY] = world->bodies.count - 1 };
-    return limits[c->range];
-}
-
-/* Real numbers are taken as they are; integers must be within the range of their column. */
-static void read_columns(cairn_reader *r, const cairn_world *world, const cairn_column_list *list,
-                         void *store, int rows)
-{
-    for (int k = 0; k < list->count && !r->failed; k++) {
-        const cairn_column *c = &list->items[k];
-        void *numbers = cairn_column_get(list, k, store);
-        size_t count = count_of(c, world, rows);
-        int64_t low = c->range == CAIRN_RANGE_ANY ? INT32_MIN : 0, high = highest(c, world);
-        for (size_t i = 0; i < count && !r->failed; i++) {
-            if (c->type == CAIRN_COLUMN_REAL)
-                ((double *)numbers)[i] = cairn_read_real(r);
-            else if (c->type == CAIRN_COLUMN_LONG)
-                ((uint64_t *)numbers)[i] = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
-            else if (c->type == CAIRN_COLUMN_INT)
-                ((int32_t *)numbers)[i] = (int32_t)cairn_read_within(r, low, high);
-            else if (c->type == CAIRN_COLUMN_FLAG)
-                ((bool *)numbers)[i] = cairn_read_within(r, 0, 1) != 0;
-            else
-                ((uint8_t *)numbers)[i] = (uint8_t)cairn_read_within(r, low, high);
-        }
-    }
-}
+/* Their columns are written and read in shares.c. */
 
 /* ---- bodies --------------------------------------------------------------------------------- */
 
@@ -111,19 +41,18 @@ static cairn_shape_list shapes_of(const cairn_world *world)
     return (cairn_shape_list){ t->items, sizeof *t->items, t->count, world->dimension, false };
 }
 
-static void write_bodies(cairn_writer *w, const cairn_world *world)
+/* All but their columns. */
+static void write_bodies(cairn_writer *w, const cairn_world *world, int64_t rows)
 {
     const cairn_body_store *b = &world->bodies;
     const cairn_shape_list shapes = shapes_of(world);
-    cairn_write_whole(w, b->count);
+    cairn_write_whole(w, rows);
     cairn_write_whole(w, b->held);
     cairn_write_whole(w, (int64_t)b->next_uid);
     cairn_write_real(w, b->apart);
     cairn_write_real(w, b->far);
     cairn_write_whole(w, b->shapes.count);
     cairn_shapes_write(w, &shapes);
-    write_columns(w, world, &cairn_columns_of_bodies, b, b->count);
-    cairn_write_whole(w, world->materials.laws.moving);
 }
 
 /* Checks that uids are unique and below next_uid, that held bodies come first, and that shapes are
@@ -159,11 +88,12 @@ static cairn_status read_shapes(cairn_reader *r, cairn_world *world)
 
 /* The counts come before any memory is taken, and cairn_read_count checks them against the number
  * of bytes left. Shapes come before the columns, whose indices refer to them. */
-static cairn_status read_bodies(cairn_reader *r, cairn_world *world)
+static cairn_status read_bodies(cairn_reader *r, cairn_world *world, cairn_saved *part)
 {
     cairn_body_store *b = &world->bodies;
-    int count = (int)cairn_read_count(r, 8);
-    int held = (int)cairn_read_within(r, 0, count);
+    part->count_at = r->at;
+    int all = (int)cairn_read_count(r, 8);
+    int held = (int)cairn_read_within(r, 0, all), count = part->survey ? held : all;
     uint64_t next_uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
     double apart = cairn_read_real(r), far = cairn_read_real(r);
     TRY(settle(r));
@@ -174,9 +104,14 @@ static cairn_status read_bodies(cairn_reader *r, cairn_world *world)
     b->apart = apart;
     b->far = far;
     TRY(read_shapes(r, world));
-    read_columns(r, world, &cairn_columns_of_bodies, b, count);
+    part->bodies_at = r->at;
+    cairn_columns_read(r, world, &(cairn_columns_saved){ &cairn_columns_of_bodies, b, count, all });
     TRY(settle(r));
-    cairn_shapes_count(&b->shapes, b->shape, count);
+    part->middle_at = r->at;
+    part->rows = all;
+    part->held = held;
+    if (!world->exchange.making) /* of a share, bodies elsewhere use shapes too */
+        cairn_shapes_count(&b->shapes, b->shape, count);
     world->materials.laws.moving = cairn_read_within(r, 0, 1) != 0;
     TRY(settle(r));
     return check_bodies(r, world);
@@ -192,15 +127,6 @@ static int read_body(cairn_reader *r, const cairn_world *world)
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
-
-static void write_contacts(cairn_writer *w, const cairn_world *world)
-{
-    cairn_write_real(w, world->contacts.step);
-    cairn_write_whole(w, world->contacts.moments);
-    cairn_write_whole(w, world->contacts.set);
-    cairn_write_whole(w, world->contacts.count);
-    write_columns(w, world, &cairn_columns_of_contacts, &world->contacts, world->contacts.count);
-}
 
 /* Whether a shape has this piece: a part of a compound, a face of a mesh, or (-1, -1) itself. */
 static bool has_piece(const cairn_shape *shape, cairn_piece piece)
@@ -236,23 +162,28 @@ static bool are_possible(const cairn_world *world)
 
 /* `set` and `moments` determine which columns follow, so both are checked against each other first.
  * The count is set last: a failure leaves no contacts that are half read. */
-static cairn_status read_contacts(cairn_reader *r, cairn_world *world)
+static cairn_status read_contacts(cairn_reader *r, cairn_world *world, cairn_saved *part)
 {
     /* components of a rotation: 1 in 2D, 3 in 3D */
     int turns = 2 * world->dimension - 3;
     world->contacts.step = cairn_read_real(r);
     int64_t moments = cairn_read_within(r, 0, turns);
     unsigned set = (unsigned)cairn_read_within(r, 0, CAIRN_CONTACTS_ALL);
-    size_t count = cairn_read_count(r, 8);
+    size_t all = cairn_read_count(r, 8), count = part->survey ? 0 : all;
     bool turn = set & CAIRN_CONTACTS_TURN, images = set & CAIRN_CONTACTS_IMAGES;
-    r->failed = r->failed || (count > 0 && moments != 0 && !turn) ||
+    r->failed = r->failed || (all > 0 && moments != 0 && !turn) ||
                 (moments != 0 && moments != turns) ||
-                (count > 0 && images != (cairn_lattice_of(world) != NULL));
+                (all > 0 && images != (cairn_lattice_of(world) != NULL));
     TRY(settle(r));
     TRY(cairn_contacts_reserve(&world->contacts, count, set, world->dimension));
     world->contacts.moments = (int)moments;
-    read_columns(r, world, &cairn_columns_of_contacts, &world->contacts, (int)count);
+    part->contacts_at = r->at;
+    part->contacts = (int64_t)all;
+    cairn_columns_read(r, world,
+                       &(cairn_columns_saved){ &cairn_columns_of_contacts, &world->contacts,
+                                               (int)count, (int)all });
     TRY(settle(r));
+    part->last_at = r->at;
     world->contacts.count = (int)count;
     if (!are_possible(world))
         return CAIRN_BAD_INPUT;
@@ -531,14 +462,17 @@ static void write_loads(cairn_writer *w, const cairn_world *world)
     }
 }
 
+/* A share keeps the loads of all bodies, wherever they are. */
 static cairn_status read_load(cairn_reader *r, cairn_world *world)
 {
-    int body = read_body(r, world);
+    uint64_t uid = (uint64_t)cairn_read_within(r, 0, (int64_t)world->bodies.next_uid - 1);
+    r->failed =
+        r->failed || (!world->exchange.making && cairn_body_row(world, (cairn_body_id){ uid }) < 0);
     int kind = (int)cairn_read_within(r, 0, CAIRN_LOAD_COUNT - 1);
     cairn_load load = cairn_load_default((cairn_load_kind)kind);
     cairn_read_record(r, cairn_load_record(kind), &load);
     TRY(settle(r));
-    return cairn_load_add(world, world->bodies.uid[body], &load);
+    return cairn_load_add(world, uid, &load);
 }
 
 /* Pushes of the next step. What was changed is part of the states of bodies. */
@@ -758,76 +692,49 @@ static cairn_status read_outlets(cairn_reader *r, cairn_world *world)
 
 /* ---- the world ------------------------------------------------------------------------------ */
 
-static void write_clock(cairn_writer *w, const cairn_world *world)
+void cairn_state_write_first(cairn_writer *w, const cairn_world *world, int64_t rows)
+{
+    cairn_write_whole(w, VERSION);
+    cairn_write_whole(w, world->dimension);
+    cairn_write_vector(w, world->gravity);
+    cairn_lattice_write(w, world);
+    write_materials(w, world);
+    write_bodies(w, world, rows);
+}
+
+void cairn_state_write_middle(cairn_writer *w, const cairn_world *world, int64_t contacts)
+{
+    cairn_write_whole(w, world->materials.laws.moving);
+    write_driven(w, world);
+    write_loads(w, world);
+    write_pushes(w, world);
+    write_inlets(w, world);
+    write_outlets(w, world);
+    write_joints(w, world);
+    cairn_varied_write(w, world);
+    cairn_write_real(w, world->contacts.step);
+    cairn_write_whole(w, world->contacts.moments);
+    cairn_write_whole(w, world->contacts.set);
+    cairn_write_whole(w, contacts);
+}
+
+void cairn_state_write_last(cairn_writer *w, const cairn_world *world)
 {
     cairn_write_real(w, world->time);
     cairn_write_real(w, world->clock.start);
     cairn_write_real(w, world->clock.step);
     cairn_write_whole(w, world->clock.count);
-}
-
-/* Whether a function of time is a callback, which belongs to the program and cannot be saved. */
-static bool has_callback(const cairn_world *world)
-{
-    bool found = false;
-    for (size_t k = 0; k < world->driven.varied.count; k++)
-        found |= world->driven.varied.items[k].function.kind == CAIRN_FUNCTION_CALL;
-    for (size_t k = 0; k < world->loaded.count; k++)
-        found |= world->loaded.items[k].load.course.kind == CAIRN_FUNCTION_CALL;
-    for (size_t k = 0; k < 3 * world->driven.cells.count; k++) {
-        const cairn_cell_axis *axis = &world->driven.cells.items[k / 3].def.axis[k % 3];
-        found |= axis->stress.kind == CAIRN_FUNCTION_CALL ||
-                 axis->force.kind == CAIRN_FUNCTION_CALL ||
-                 axis->strain_rate.kind == CAIRN_FUNCTION_CALL;
-    }
-    for (size_t k = 0; k < world->driven.count; k++) {
-        const cairn_driver *d = &world->driven.items[k].driver;
-        found |= d->turn.kind == CAIRN_FUNCTION_CALL || d->spin.kind == CAIRN_FUNCTION_CALL;
-        for (int i = 0; i < 3; i++)
-            found |=
-                d->path[i].kind == CAIRN_FUNCTION_CALL || d->speed[i].kind == CAIRN_FUNCTION_CALL;
-    }
-    return found;
-}
-
-/* Contacts are brought up to date with the rows first; this does not change the world as users see
- * it. Everything is collected in memory, so `write` is called once, with all bytes or not at
- * all. */
-cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, void *context)
-{
-    cairn_writer w = { 0 };
-    if (world->exchange.link || world->exchange.making || has_callback(world))
-        return CAIRN_UNSUPPORTED; /* a member has only a part of the world */
-    cairn_world_name_rows((cairn_world *)world);
-    cairn_write_whole(&w, VERSION);
-    cairn_write_whole(&w, world->dimension);
-    cairn_write_vector(&w, world->gravity);
-    cairn_lattice_write(&w, world);
-    write_materials(&w, world);
-    write_bodies(&w, world);
-    write_driven(&w, world);
-    write_loads(&w, world);
-    write_pushes(&w, world);
-    write_inlets(&w, world);
-    write_outlets(&w, world);
-    write_joints(&w, world);
-    cairn_varied_write(&w, world);
-    write_contacts(&w, world);
-    write_clock(&w, world);
-    cairn_cells_write(&w, world);
-    cairn_status status = w.failed ? CAIRN_NO_MEMORY : write(w.data, w.size, context);
-    cairn_writer_destroy(&w);
-    return status;
+    cairn_cells_write(w, world);
 }
 
 /* Reads in the order of cairn_world_save: what others refer to comes first. The clock comes last
  * but for cells: everything created before it is created at time 0. Bytes left over are an
  * error. */
-static cairn_status read_world(cairn_reader *r, cairn_world *world)
+static cairn_status read_world(cairn_reader *r, cairn_world *world, cairn_saved *part)
 {
     TRY(cairn_lattice_read(r, world));
     TRY(read_materials(r, world));
-    TRY(read_bodies(r, world));
+    TRY(read_bodies(r, world, part));
     TRY(read_each(r, world, read_driver));
     TRY(read_each(r, world, read_load));
     TRY(read_each(r, world, read_push));
@@ -835,7 +742,7 @@ static cairn_status read_world(cairn_reader *r, cairn_world *world)
     TRY(read_outlets(r, world));
     TRY(read_joints(r, world));
     TRY(read_each(r, world, cairn_varied_read));
-    TRY(read_contacts(r, world));
+    TRY(read_contacts(r, world, part));
     world->time = cairn_read_real(r);
     world->clock.start = cairn_read_real(r);
     world->clock.step = cairn_read_real(r);
@@ -848,7 +755,7 @@ static cairn_status read_world(cairn_reader *r, cairn_world *world)
 
 /* A message of the check that failed is passed on; otherwise the error gives the place in the
  * bytes. */
-static cairn_status load(cairn_reader *r, cairn_world **out, cairn_error *error)
+static cairn_status load(cairn_reader *r, cairn_saved *part, cairn_world **out, cairn_error *error)
 {
     int64_t version = cairn_read_whole(r);
     if (!r->failed && version != VERSION)
@@ -860,8 +767,10 @@ static cairn_status load(cairn_reader *r, cairn_world **out, cairn_error *error)
     cairn_status status = settle(r);
     if (status == CAIRN_OK)
         status = cairn_world_create(&def, out);
+    if (status == CAIRN_OK && part->share)
+        status = cairn_world_share(*out, 0, 0);
     if (status == CAIRN_OK)
-        status = read_world(r, *out);
+        status = read_world(r, *out, part);
     if (status != CAIRN_OK && *out && (*out)->error.message[0])
         return cairn_fail(error, status, (*out)->error.key, "%s", (*out)->error.message);
     if (status != CAIRN_OK)
@@ -871,16 +780,23 @@ static cairn_status load(cairn_reader *r, cairn_world **out, cairn_error *error)
 }
 
 /* On failure no world is returned, and nothing remains allocated. */
-cairn_status cairn_world_load(const void *data, size_t bytes, cairn_world **out, cairn_error *error)
+cairn_status cairn_state_load(const void *data, size_t bytes, cairn_saved *part, cairn_world **out,
+                              cairn_error *error)
 {
     cairn_arena arena = { 0 };
     cairn_reader r = { .data = data, .size = bytes, .arena = &arena };
     *out = NULL;
-    cairn_status status = load(&r, out, error);
+    cairn_status status = load(&r, part, out, error);
     cairn_arena_destroy(&arena);
     if (status == CAIRN_OK)
         return CAIRN_OK;
     cairn_world_destroy(*out);
     *out = NULL;
     return status;
+}
+
+cairn_status cairn_world_load(const void *data, size_t bytes, cairn_world **out, cairn_error *error)
+{
+    cairn_saved whole = { .share = false };
+    return cairn_state_load(data, bytes, &whole, out, error);
 }

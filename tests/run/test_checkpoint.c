@@ -66,9 +66,11 @@ TEST(a_run_that_was_stopped_goes_on_to_the_same_end)
 }
 
 /* Everything there is to write, of the scenes with joints and with shapes. */
-static const char *const all[] = { "run.paraview=true", "run.certificate=full",
+static const char *const all[] = { "run.paraview=true",
+                                   "run.certificate=full",
                                    "run.statistics=[centre, coordination, surface, energy]",
-                                   "run.checkpoint_every=0.05", "measure={bins: 5}",
+                                   "run.checkpoint_every=0.05",
+                                   "measure={bins: 5}",
                                    "series=[{name: box, low: [-1, -1, -1], high: [1, 1, 0.5]}, "
                                    "{name: mean, low: [-9, -9, -9], high: [9, 9, 9], interval: "
                                    "0.037}]" };
@@ -123,7 +125,8 @@ TEST(every_total_is_kept)
     const cairn_run_ending ending = { "complete", "" };
     cairn_scene *scene = scene_text_good(scene_2d, NULL), *again = NULL;
     cairn_run_output none = { .folder = NULL }, output = { .folder = NULL };
-    cairn_run_marks marks = { .start = 0.5, .next_frame = 3, .stored = 7, .slow_steps = 2 }, found;
+    cairn_run_marks marks = { .start = 0.5, .next_frame = 3, .stored = 7, .slow_steps = 2 };
+    cairn_run_marks found = { .team = NULL };
     memset(&marks.summary, 0x11, sizeof marks.summary);
     marks.summary.interrupted = marks.summary.has_packing = false;
     CHECK_OK(cairn_checkpoint_write(f.path, scene, &marks, &none, NULL));

@@ -62,7 +62,7 @@ static const char *const scene_shares =
     "0.01,\n"
     "      checkpoint_every: 0.01}\n";
 
-/* Only run.h5 is written, so that no member ever has the whole world. There are two windows of
+/* Only run.h5 and state are written, so that no member ever has the whole world. There are two windows of
  * bodies, contacts with the fixed bodies that come before all others, and bodies that come in. */
 static const char *const scene_spread =
     "cairn: 1\n"
@@ -70,13 +70,15 @@ static const char *const scene_spread =
     "bodies:\n"
     "  - {name: ball, shape: {sphere: {radius: 0.04}}, position: [0, 0, 4]}\n"
     "  - {name: floor, motion: fixed, shape: {half_space: {}}}\n"
-    "  - {name: wall, motion: fixed, shape: {half_space: {axis: [1, 0, 0]}}, position: [-1, 0, 0]}\n"
+    "  - {name: wall, motion: fixed, shape: {half_space: {axis: [1, 0, 0]}}, position: [-1, 0, "
+    "0]}\n"
     "generators:\n"
     "  - grid: {count: [20, 20, 22], spacing: [0.1, 0.1, 0.1], origin: [-0.95, -0.95, 0.05],\n"
     "           radius: 0.05}\n"
     "  - pour: {count: 30, rate: 3000, centre: [0, 0, 3], size: [1.6, 1.6, 0.4], radius: 0.04}\n"
-    "run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: 1,\n"
-    "      frame_interval: 4e-3, paraview: false, picture: false, state: false}\n";
+    "run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: "
+    "1,\n"
+    "      frame_interval: 4e-3, paraview: false, picture: false}\n";
 
 /* A heap over a gate: bodies come in, the gate opens when they have settled, they leave below and
  * come back above; one event of each kind, and each action. */
@@ -133,9 +135,10 @@ static void lead(job *j, cairn_link *link)
     if (j->resumes) {
         cairn_resume_options options = { .progress = stop_after, .context = j, .link = link };
         j->status = cairn_run_resume(j->folder, &options, &scene, &j->summary, &j->error);
+        j->shared = scene && scene->shared;
     } else if (j->path) {
-        j->status = cairn_ranks_load(link, j->path, &j->override, j->override != NULL, &scene,
-                                     &j->error);
+        j->status =
+            cairn_ranks_load(link, j->path, &j->override, j->override != NULL, &scene, &j->error);
         j->shared = scene && scene->shared;
         if (j->status == CAIRN_OK)
             j->status = cairn_run(scene, j->folder, stop_after, j, &j->summary, &j->error);
@@ -285,6 +288,33 @@ TEST(members_that_make_shares_of_a_scene_write_the_files_of_one_process)
     folder_remove(home.path);
 }
 
+static unsigned char *bytes_of(const folder *f, const char *name, size_t *size)
+{
+    FILE *file = fopen(path_in(f, name).text, "rb");
+    CHECK(file != NULL);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    unsigned char *data = malloc(*size + 1);
+    CHECK(fread(data, 1, *size, file) == *size);
+    fclose(file);
+    return data;
+}
+
+/* The share of two files of the same size that is the same, counted from the end of what comes
+ * before their checksums. */
+static double share_of_same_bytes(const folder *f, const folder *g, const char *name)
+{
+    size_t sizes[2], same = 8;
+    unsigned char *one = bytes_of(f, name, &sizes[0]), *other = bytes_of(g, name, &sizes[1]);
+    CHECK(sizes[0] == sizes[1] && sizes[0] > 8);
+    while (same < sizes[0] && one[sizes[0] - 1 - same] == other[sizes[0] - 1 - same])
+        same++;
+    free(one);
+    free(other);
+    return (double)same / (double)sizes[0];
+}
+
 TEST(a_run_without_a_whole_world_writes_the_frames_of_one_process)
 {
     folder home = folder_create(), alone = folder_create();
@@ -304,25 +334,34 @@ TEST(a_run_without_a_whole_world_writes_the_frames_of_one_process)
         CHECK_INT(jobs[0].summary.displaced, one.displaced);
         CHECK(jobs[0].summary.displacement == one.displacement);
         CHECK(check_same_h5(&alone, &f) > 60);
+        CHECK(share_of_same_bytes(&alone, &f, "state") == 1);
         folder_remove(f.path);
     }
     folder_remove(alone.path);
     folder_remove(home.path);
 }
 
-/* The checkpoint of a run that was stopped has what no member had as a whole. */
+/* The checkpoint has what no member had as a whole, with the bytes of one process but for
+ * its first part (wall times, places at the start); and those who go on get shares of it. */
 TEST(a_run_without_a_whole_world_goes_on_after_a_stop)
 {
     folder home = folder_create(), alone = folder_create(), f = folder_create();
     file_write(&home, "scene.yaml", scene_spread);
     path scene = path_in(&home, "scene.yaml");
-    run_members(1, (job){ .folder = alone.path, .path = scene.text });
-    const cairn_run_summary one = jobs[0].summary;
+    run_members(1, (job){ .folder = alone.path, .path = scene.text, .steps = 2 });
     run_members(3, (job){ .folder = f.path, .path = scene.text, .steps = 2 });
     check_ok(3);
     CHECK(jobs[0].summary.interrupted);
-    run_members(2, (job){ .folder = f.path, .resumes = true });
+    CHECK(share_of_same_bytes(&alone, &f, "checkpoint") > 0.95);
+    run_members(1, (job){ .folder = alone.path, .resumes = true });
+    const cairn_run_summary one = jobs[0].summary;
+    run_members(2, (job){ .folder = f.path, .resumes = true, .steps = 3 });
     check_ok(2);
+    CHECK(jobs[0].shared && jobs[0].summary.interrupted);
+    run_members(4, (job){ .folder = f.path, .resumes = true });
+    check_ok(4);
+    CHECK(jobs[0].shared);
+    CHECK(share_of_same_bytes(&alone, &f, "state") == 1);
     CHECK(jobs[0].summary.hash == one.hash);
     CHECK_INT(jobs[0].summary.displaced, one.displaced);
     CHECK(check_same_h5(&alone, &f) > 60);
@@ -408,8 +447,7 @@ GROUP(test_together)
 {
     RUN(CASE(a_run_by_several_members_has_the_files_of_one_process),
         CASE(what_varies_and_what_comes_in_is_written_as_by_one_process),
-        CASE(events_happen_as_in_one_process),
-        CASE(a_run_goes_on_with_another_number_of_members),
+        CASE(events_happen_as_in_one_process), CASE(a_run_goes_on_with_another_number_of_members),
         CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
         CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
         CASE(a_run_without_a_whole_world_goes_on_after_a_stop),
@@ -427,7 +465,8 @@ static const char *const scene_loop =
     "materials: {stone: {friction: 0.4}, ice: {friction: 0.05}}\n"
     "bodies:\n"
     "  - {name: floor, motion: fixed, shape: {half_space: {}}, material: stone}\n"
-    "  - {name: one, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0, 0, 0.1], material: stone}\n"
+    "  - {name: one, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0, 0, 0.1], material: "
+    "stone}\n"
     "  - {name: two, shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 2, position: [0.5, 0, 0.1],\n"
     "     velocity: [1, 0, 0], material: stone}\n"
     "run: {time_step: 0.005, duration: 0.2, threads: 1, frame_interval: 0.02, certificate: full,\n"
@@ -686,6 +725,6 @@ GROUP(test_own_loop)
         CASE(a_loop_goes_on_from_its_checkpoint), CASE(what_was_applied_is_written),
         CASE(calls_in_the_wrong_order_are_refused),
         CASE(a_world_that_is_stepped_behind_the_run_is_noticed),
-        CASE(a_step_that_fails_leaves_a_run_to_be_ended),
-        CASE(a_scene_made_by_hand_runs_in_a_loop), CASE(without_memory_no_run_begins));
+        CASE(a_step_that_fails_leaves_a_run_to_be_ended), CASE(a_scene_made_by_hand_runs_in_a_loop),
+        CASE(without_memory_no_run_begins));
 }
