@@ -17,7 +17,7 @@
 #include "base/parallel.h"
 #include "bench.h"
 #include "problem/judge.h"
-#include "tests/problems/lattice_problem.h"
+#include "tests/problems/random_problem.h"
 
 typedef struct kind {
     const char *name;

@@ -1,5 +1,5 @@
 /* factor_none.c - the sparse factors of factor.h in a build without SuiteSparse: they are refused.
- * A core without file formats may be built so, see cmake/core.cmake. */
+ * A core without file formats may be built so, see CMakeLists.txt. */
 #include <stddef.h>
 
 #include "math/factor.h"

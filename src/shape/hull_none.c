@@ -1,5 +1,5 @@
 /* hull_none.c - convex hulls in a build without Qhull: they are refused. A core without file
- * formats may be built so, see cmake/core.cmake. */
+ * formats may be built so, see CMakeLists.txt. */
 #include <stddef.h>
 
 #include "base/common.h"

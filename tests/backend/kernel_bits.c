@@ -6,7 +6,7 @@
 
 #include "backend/host/host.h"
 #include "problem/judge.h"
-#include "tests/problems/lattice_problem.h"
+#include "tests/problems/random_problem.h"
 
 typedef struct trial {
     const char *name;

@@ -12,7 +12,6 @@
 #include "problem/forms.h"
 #include "problem/operator.h"
 #include "tests/check.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 
 /* ==== small problems of every kind, for products of solvers and back ends: 2D and

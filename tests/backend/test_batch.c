@@ -10,7 +10,6 @@
 #include "problem/judge.h"
 #include "problem/operator.h"
 #include "tests/check.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 #include "tests/problems/worlds.h"
 

@@ -9,7 +9,7 @@
 #include "math/vec.h"
 #include "problem/cone.h"
 #include "tests/check.h"
-#include "tests/problems/lattice_problem.h"
+#include "tests/problems/random_problem.h"
 #include "tests/problems/worlds.h"
 
 /* ==== test_batch_general_state: contacts of boxes, with and without joints, swept in batches */

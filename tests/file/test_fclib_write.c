@@ -1,7 +1,6 @@
 /* test_fclib_write.c - what is written comes back bit by bit. */
 #include "base/memory.h"
 #include "cairn/fclib.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 #include "tests/problems/run_scene.h"
 

@@ -8,7 +8,6 @@
 #include "problem/forms.h"
 #include "problem/operator.h"
 #include "tests/check.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 
 /* ==== test_operator: u = W r + q without forming W equals the dense product =================== */

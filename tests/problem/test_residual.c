@@ -7,7 +7,7 @@
 #include "problem/judge.h"
 #include "problem/operator.h"
 #include "tests/check.h"
-#include "tests/problems/lattice_problem.h"
+#include "tests/problems/random_problem.h"
 
 /* ==== test_residual: the judge, with numbers done by hand ===================================== */
 

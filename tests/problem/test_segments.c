@@ -5,7 +5,6 @@
 #include "problem/operator.h"
 #include "tests/check.h"
 #include "tests/problems/hard_problems.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 
 /* ==== test_segments: contacts by kind: found once, and never those of another problem ========= */

@@ -9,7 +9,6 @@
 #include "studies/worlds.h"
 #include "tests/check.h"
 #include "tests/problems/hard_problems.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 #include "tests/problems/run_scene.h"
 

@@ -6,7 +6,6 @@
 #include "cairn/cairn.h"
 #include "cairn/solve.h"
 #include "tests/check.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 
 /* ==== test_solve: problems x solvers: every solver on every problem of a law it claims to

@@ -8,7 +8,6 @@
 #include "solve/solver.h"
 #include "tests/check.h"
 #include "tests/problems/hard_problems.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 #include "tests/problems/worlds.h"
 

@@ -4,7 +4,6 @@
 #include "cairn/study.h"
 #include "study/study.h"
 #include "tests/check/check_runs.h"
-#include "tests/problems/lattice_problem.h"
 #include "tests/problems/random_problem.h"
 #include "tests/problems/run_scene.h"
 
