@@ -31,6 +31,8 @@ static int fail(const char *what, const char *message)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+static const char too_many[] = "expected at most 1000 values of at most 63 bytes";
+
 static bool add_value(varied *v, const char *text, size_t length)
 {
     if (length == 0 || length >= SWEEP_VALUE || v->count == MOST_VALUES)
@@ -39,59 +41,92 @@ static bool add_value(varied *v, const char *text, size_t length)
     return true;
 }
 
-/* 1..5: whole numbers. */
-static bool take_range(varied *v, const char *text)
+/* The item 1..5: whole numbers. NULL: good, else what was expected. */
+static const char *take_range(varied *v, const char *text)
 {
     int64_t first, last;
-    size_t used = cairn_integer_read(text, &first);
-    if (used == 0 || strncmp(text + used, "..", 2) != 0)
-        return false;
-    const char *rest = text + used + 2;
-    used = cairn_integer_read(rest, &last);
-    bool good = used > 0 && !rest[used] && last >= first && last - first < MOST_VALUES;
-    for (int64_t i = first; good && i <= last; i++) {
+    const char *rest = strstr(text, "..") + 2;
+    size_t used = cairn_integer_read(text, &first), more = cairn_integer_read(rest, &last);
+    if (used == 0 || text + used + 2 != rest || more == 0 || rest[more])
+        return "expected FIRST..LAST with whole numbers";
+    if (last < first)
+        return "expected FIRST..LAST with LAST >= FIRST";
+    for (int64_t i = first; i <= last; i++) {
         char number[32];
         int length = snprintf(number, sizeof number, "%lld", (long long)i);
-        good = add_value(v, number, (size_t)length);
+        if (!add_value(v, number, (size_t)length))
+            return too_many;
     }
-    return good;
+    return NULL;
 }
 
-/* 0.1:0.8:8: n numbers from a to b, x_i = a + i (b - a)/(n - 1), in at most 15 digits. */
-static bool take_steps(varied *v, const char *text)
+/* The item 0.1:0.8:8: n numbers from a to b, x_i = a + i (b - a)/(n - 1), in at most 15 digits. */
+static const char *take_steps(varied *v, const char *text)
 {
+    static const char expected[] = "expected FIRST:LAST:COUNT with a COUNT from 1 to 1000";
     double a, b;
     int64_t n;
     size_t used = cairn_number_read(text, &a), more;
     if (used == 0 || text[used] != ':')
-        return false;
+        return expected;
     more = cairn_number_read(text + used + 1, &b);
     const char *rest = text + used + 1 + more;
     if (more == 0 || *rest != ':')
-        return false;
+        return expected;
     used = cairn_integer_read(rest + 1, &n);
-    bool good = used > 0 && !rest[1 + used] && n >= 1 && n <= MOST_VALUES;
-    for (int64_t i = 0; good && i < n; i++) {
+    if (used == 0 || rest[1 + used] || n < 1 || n > MOST_VALUES)
+        return expected;
+    for (int64_t i = 0; i < n; i++) {
         char number[32];
         double x = n > 1 ? a + (double)i * (b - a) / (double)(n - 1) : a;
         int length = snprintf(number, sizeof number, "%.15g", i == n - 1 && n > 1 ? b : x);
-        good = add_value(v, number, (size_t)length);
+        if (!add_value(v, number, (size_t)length))
+            return too_many;
     }
-    return good;
+    return NULL;
 }
 
-/* a,b,c: numbers or words. */
-static bool take_list(varied *v, const char *text)
+/* One item of a list: a range, steps, or a value as it is. What begins with a number and goes on
+ * with .. or : must be one of the first two; other texts may have these characters. */
+static const char *take_item(varied *v, const char *text)
 {
-    bool good = true;
-    while (good) {
-        size_t length = strcspn(text, ",");
-        good = add_value(v, text, length);
-        if (!text[length])
-            return good;
+    double number;
+    int64_t whole;
+    size_t real = cairn_number_read(text, &number), integer = cairn_integer_read(text, &whole);
+    if ((integer > 0 && strncmp(text + integer, "..", 2) == 0) ||
+        (real > 0 && (text[real] == '.' || text[real - 1] == '.') && strstr(text, "..")))
+        return take_range(v, text);
+    if (real > 0 && text[real] == ':')
+        return take_steps(v, text);
+    if (!text[0])
+        return "expected a value between two commas";
+    return add_value(v, text, strlen(text)) ? NULL : too_many;
+}
+
+/* The length of the next item: up to a comma that is not in brackets. */
+static size_t item_length(const char *text)
+{
+    int depth = 0;
+    size_t length = 0;
+    for (; text[length] && (text[length] != ',' || depth > 0); length++)
+        depth += text[length] == '[' ? 1 : text[length] == ']' ? -1 : 0;
+    return length;
+}
+
+/* Items separated by commas. */
+static const char *take_list(varied *v, const char *text)
+{
+    for (;;) {
+        char item[256];
+        size_t length = item_length(text);
+        if (length >= sizeof item)
+            return too_many;
+        snprintf(item, sizeof item, "%.*s", (int)length, text);
+        const char *problem = take_item(v, item);
+        if (problem || !text[length])
+            return problem;
         text += length + 1;
     }
-    return false;
 }
 
 /* "friction=0.1:0.8:8" */
@@ -100,19 +135,20 @@ static int read_varied(const char *text, varied *v)
     size_t length = strcspn(text, "=");
     const char *values = text + length + 1;
     if (!text[length] || length == 0 || length >= sizeof v->name)
-        return fail(text, "expected NAME=FIRST:LAST:COUNT, NAME=FIRST..LAST or NAME=A,B,C");
+        return fail(text, "expected NAME=FIRST:LAST:COUNT, NAME=FIRST..LAST, NAME=A,B,C or a "
+                          "list of these");
     snprintf(v->name, sizeof v->name, "%.*s", (int)length, text);
     v->values = cairn_block_take(MOST_VALUES, SWEEP_VALUE);
     if (!v->values)
         return fail(text, "out of memory");
     const char *dot = strrchr(v->name, '.');
     v->repeats = strcmp(dot ? dot + 1 : v->name, "seed") == 0;
-    bool good = strstr(values, "..")  ? take_range(v, values)
-                : strchr(values, ':') ? take_steps(v, values)
-                                      : take_list(v, values);
-    return good ? EXIT_DONE
-                : fail(text, "expected values like 0.1:0.8:8 (8 numbers), 1..5 or a,b,c; at most "
-                             "1000 of 63 bytes");
+    const char *problem = take_list(v, values);
+    for (int i = 0; i < v->count && !problem; i++)
+        for (int k = 0; k < i && !problem; k++)
+            if (strcmp(v->values[i], v->values[k]) == 0)
+                problem = "a value is given twice";
+    return problem ? fail(text, problem) : EXIT_DONE;
 }
 
 /* Value of key k in run r; the last key varies fastest. */
@@ -209,24 +245,25 @@ static bool exists(const char *path)
 static const struct {
     const char *name;
     size_t offset;
-    char type; /* r: double, l: int64_t, i: int */
+    char type;       /* r: double, l: int64_t, i: int                                      */
+    const char *key; /* in summary.json, where it is the first of this name; NULL: the name */
 } totals[] = {
-    { "time", offsetof(cairn_run_summary, time), 'r' },
-    { "steps", offsetof(cairn_run_summary, steps), 'l' },
-    { "bodies", offsetof(cairn_run_summary, bodies), 'l' },
-    { "uncertified", offsetof(cairn_run_summary, uncertified), 'l' },
-    { "displacement", offsetof(cairn_run_summary, displacement), 'r' },
-    { "kinetic", offsetof(cairn_run_summary, energy.kinetic), 'r' },
-    { "potential", offsetof(cairn_run_summary, energy.potential), 'r' },
-    { "friction_loss", offsetof(cairn_run_summary, energy.friction_loss), 'r' },
-    { "impact_loss", offsetof(cairn_run_summary, energy.impact_loss), 'r' },
-    { "driver_work", offsetof(cairn_run_summary, energy.driver_work), 'r' },
-    { "mean_active", offsetof(cairn_run_summary, mean_active), 'r' },
-    { "max_active", offsetof(cairn_run_summary, max_active), 'i' },
-    { "mean_iterations", offsetof(cairn_run_summary, mean_iterations), 'r' },
-    { "penetration", offsetof(cairn_run_summary, worst.penetration), 'r' },
-    { "packing", offsetof(cairn_run_summary, packing.fraction), 'r' },
-    { "wall_seconds", offsetof(cairn_run_summary, wall_seconds), 'r' },
+    { "time", offsetof(cairn_run_summary, time), 'r', NULL },
+    { "steps", offsetof(cairn_run_summary, steps), 'l', NULL },
+    { "bodies", offsetof(cairn_run_summary, bodies), 'l', NULL },
+    { "uncertified", offsetof(cairn_run_summary, uncertified), 'l', NULL },
+    { "displacement", offsetof(cairn_run_summary, displacement), 'r', "largest_displacement" },
+    { "kinetic", offsetof(cairn_run_summary, energy.kinetic), 'r', NULL },
+    { "potential", offsetof(cairn_run_summary, energy.potential), 'r', NULL },
+    { "friction_loss", offsetof(cairn_run_summary, energy.friction_loss), 'r', NULL },
+    { "impact_loss", offsetof(cairn_run_summary, energy.impact_loss), 'r', NULL },
+    { "driver_work", offsetof(cairn_run_summary, energy.driver_work), 'r', NULL },
+    { "mean_active", offsetof(cairn_run_summary, mean_active), 'r', NULL },
+    { "max_active", offsetof(cairn_run_summary, max_active), 'i', NULL },
+    { "mean_iterations", offsetof(cairn_run_summary, mean_iterations), 'r', "mean" },
+    { "penetration", offsetof(cairn_run_summary, worst.penetration), 'r', NULL },
+    { "packing", offsetof(cairn_run_summary, packing.fraction), 'r', "fraction" },
+    { "wall_seconds", offsetof(cairn_run_summary, wall_seconds), 'r', NULL },
 };
 
 enum { TOTALS = sizeof totals / sizeof totals[0] };
@@ -299,6 +336,68 @@ static cairn_status write_results(const sweep *s, int r, const cairn_scene *scen
     return status;
 }
 
+/* ---- runs that were done before -------------------------------------------------------------- */
+
+static void put_total(int i, double value, cairn_run_summary *out)
+{
+    char *field = (char *)out + totals[i].offset;
+    if (totals[i].type == 'r')
+        *(double *)field = value;
+    else if (totals[i].type == 'l')
+        *(int64_t *)field = (int64_t)value;
+    else
+        *(int *)field = (int)value;
+}
+
+/* The totals in summary.json, which has a line `"key": number` for each. A packing that was not
+ * measured is not there. */
+static bool read_summary(const char *path, cairn_run_summary *out)
+{
+    char line[512];
+    int found = 0;
+    bool known[TOTALS] = { false };
+    FILE *file = fopen(path, "r");
+    *out = (cairn_run_summary){ 0 };
+    while (file && fgets(line, sizeof line, file)) {
+        const char *at = line + strspn(line, " ");
+        for (int i = 0; i < TOTALS; i++) {
+            const char *key = totals[i].key ? totals[i].key : totals[i].name;
+            size_t length = strlen(key);
+            double value;
+            if (known[i] || at[0] != '"' || strncmp(at + 1, key, length) != 0 ||
+                strncmp(at + 1 + length, "\": ", 3) != 0 ||
+                cairn_number_read(at + length + 4, &value) == 0)
+                continue;
+            known[i] = true;
+            found++;
+            put_total(i, value, out);
+            out->has_packing = out->has_packing || strcmp(totals[i].name, "packing") == 0;
+        }
+    }
+    if (file)
+        fclose(file);
+    return found == TOTALS - !out->has_packing;
+}
+
+/* Whether a run has ended although its results are not written: the sweep was killed after run.h5
+ * got its name. A checkpoint may be left. */
+static bool is_done(const sweep *s, int r, cairn_run_summary *summary)
+{
+    char path[SWEEP_PATH];
+    cairn_run_info info;
+    cairn_error unused = { 0 };
+    cairn_sweep_path(s, r, "run.h5.part", path);
+    if (exists(path))
+        return false;
+    cairn_sweep_path(s, r, NULL, path);
+    if (!exists(path) || cairn_run_read_info(path, &info, &unused) != CAIRN_OK ||
+        (strcmp(info.ending, "complete") != 0 && strcmp(info.ending, "rest") != 0 &&
+         strcmp(info.ending, "event") != 0))
+        return false;
+    cairn_sweep_path(s, r, "summary.json", path);
+    return read_summary(path, summary);
+}
+
 /* ---- in the child ---------------------------------------------------------------------------- */
 
 /* A run ends, with a checkpoint, when it is told to or when the sweep is gone (`context` is the
@@ -319,7 +418,10 @@ static cairn_status compute(const sweep *s, int r, pid_t parent, cairn_error *er
     cairn_status status;
     cairn_sweep_path(s, r, NULL, folder);
     cairn_sweep_path(s, r, "checkpoint", checkpoint);
-    if (exists(checkpoint)) {
+    if (is_done(s, r, &summary)) {
+        status = load_scene(s, r, &scene, error);
+        unlink(checkpoint);
+    } else if (exists(checkpoint)) {
         const cairn_resume_options options = { .progress = go_on, .context = &parent };
         status = cairn_run_resume(folder, &options, &scene, &summary, error);
     } else {
@@ -441,13 +543,13 @@ static cairn_status write_text(const char *path, const char *text, cairn_error *
 /* All runs are computed again. */
 static void forget_results(const sweep *s)
 {
+    static const char *const names[] = { "results.csv", "checkpoint", "summary.json" };
     char path[SWEEP_PATH];
-    for (int r = 0; r < s->run_count; r++) {
-        cairn_sweep_path(s, r, "results.csv", path);
-        unlink(path);
-        cairn_sweep_path(s, r, "checkpoint", path);
-        unlink(path);
-    }
+    for (int r = 0; r < s->run_count; r++)
+        for (int k = 0; k < 3; k++) {
+            cairn_sweep_path(s, r, names[k], path);
+            unlink(path);
+        }
 }
 
 /* A folder belongs to one sweep: results of another one must not be taken for its own. */
