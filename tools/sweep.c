@@ -99,7 +99,7 @@ static const char *take_item(varied *v, const char *text)
     if (real > 0 && text[real] == ':')
         return take_steps(v, text);
     if (!text[0])
-        return "expected a value between two commas";
+        return "found nothing where a value is expected: after '=' and between commas";
     return add_value(v, text, strlen(text)) ? NULL : too_many;
 }
 

@@ -205,13 +205,16 @@ static bool average_all(const sweep *s, const cairn_table *t, collected *out)
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-/* Whether a result differs between the points: others are not worth a panel. */
+/* Whether a result differs between the points: others, and those that are not known, are not worth
+ * a panel. */
 static bool varies(const cairn_table *t, int column)
 {
-    bool found = false;
-    for (int64_t i = 1; i < t->row_count; i++)
-        found = found || t->values[i * t->column_count + column] != t->values[column];
-    return found;
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (int64_t i = 0; i < t->row_count; i++) {
+        low = fmin(low, t->values[i * t->column_count + column]);
+        high = fmax(high, t->values[i * t->column_count + column]);
+    }
+    return low < high;
 }
 
 /* The result in column y against the first key: a curve for each combination of the other keys,

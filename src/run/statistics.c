@@ -354,7 +354,9 @@ static cairn_status measure_item(cairn_run_statistics *s, const cairn_sample *sa
     cairn_status status =
         cairn_statistic_measure(sample, &s->scene->measure, &s->arena, &item->table);
     if (status == CAIRN_BAD_INPUT)
-        return cairn_fail(error, status, "measure.cell", "the cells of %s are too small",
+        return cairn_fail(error, status, "measure.cell",
+                          "the grid of %s has too many cells, expected a larger cell or width, or "
+                          "a box by low and high",
                           item->table.name);
     TRY(status);
     if (cairn_statistic_is_grid(&item->table) && s->scene->run.paraview)

@@ -434,10 +434,11 @@ static cairn_status read_parameter(cairn_scene_build *b, cairn_yaml_node *node, 
     return CAIRN_OK;
 }
 
-static cairn_status refuse_unused(cairn_scene_build *b, const parameters *p)
+/* Unless `strict`, only those that an override sets: it would have no effect. */
+static cairn_status refuse_unused(cairn_scene_build *b, const parameters *p, bool strict)
 {
     for (int i = 0; i < p->count; i++)
-        if (!p->used[i])
+        if (!p->used[i] && (strict || p->nodes[i]->line == 0))
             return cairn_yaml_fail_key(p->nodes[i], b->error,
                                        "the parameter '%s' is used nowhere, expected $%s in some "
                                        "value",
@@ -455,7 +456,7 @@ static cairn_status read_parameters(cairn_scene_build *b, const cairn_yaml_node 
     for (cairn_yaml_node *n = b->tree.root->first; n; n = n->next)
         if (n != list)
             TRY(resolve_tree(b, n, p));
-    return strict ? refuse_unused(b, p) : CAIRN_OK;
+    return refuse_unused(b, p, strict);
 }
 
 cairn_status cairn_scene_resolve(cairn_scene_build *b, bool strict)

@@ -107,14 +107,16 @@ static cairn_status check_required(cairn_scene_build *b, const cairn_yaml_node *
 cairn_status cairn_scene_check_keys(cairn_scene_build *b, const cairn_yaml_node *mapping,
                                     const cairn_scene_keys *keys)
 {
-    char found[80];
+    char found[80], list[200];
     const char *known[MAX_KNOWN + 1];
+    known_keys(keys, known);
     if (mapping->kind != CAIRN_YAML_MAPPING && !cairn_yaml_is_null(mapping)) {
         cairn_yaml_describe(mapping, found, sizeof found);
-        return cairn_yaml_fail(mapping, NULL, b->error, "found %s, expected a mapping", found);
+        join(known, list, sizeof list);
+        return cairn_yaml_fail(mapping, NULL, b->error, "found %s, expected a mapping%s%s", found,
+                               list[0] ? " with some of the keys " : "", list);
     }
     /* unknown keys come first: a required key that is misspelt is better reported as such */
-    known_keys(keys, known);
     for (const cairn_yaml_node *n = mapping->first; n; n = n->next)
         if (!is_known(known, n->key))
             return cairn_scene_fail_word(b, n, true, "key", known);
@@ -470,8 +472,9 @@ cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node
     cairn_yaml_describe(node, found, sizeof found);
     join(known, list, sizeof list);
     return cairn_yaml_fail(node, NULL, b->error,
-                           "found %s%s, expected a %s as a mapping with one key, one of %s", found,
-                           node->count > 1 ? " with several keys" : "", choice->noun, list);
+                           "found %s%s, expected %s %s as a mapping with one key, one of %s", found,
+                           node->count > 1 ? " with several keys" : "",
+                           strchr("aeiou", choice->noun[0]) ? "an" : "a", choice->noun, list);
 }
 
 /* A node by value: it has no children and lives only during the reading of one value. */

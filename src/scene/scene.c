@@ -208,7 +208,7 @@ static cairn_status load(cairn_scene_build *b, const cairn_scene_request *asked,
                          "the file is empty, expected a scene that starts with cairn: 1");
     TRY(cairn_scene_include(b, text));
     TRY(override_all(b, asked, text));
-    /* an override may replace the only value that uses a parameter */
+    /* an override may replace the only value that uses a parameter of the file */
     TRY(cairn_scene_resolve(b, asked->override_count == 0));
     TRY(build(b));
     b->scene->text = text->text;

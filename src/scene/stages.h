@@ -239,7 +239,7 @@ cairn_status cairn_scene_include(cairn_scene_build *b, cairn_scene_text *record)
 /* Check that an override "parameters.name=value" names a parameter that the scene has. */
 cairn_status cairn_scene_check_parameter(cairn_scene_build *b, const char *assignment);
 /* Put the values of parameters in the place of $name and $(formula), everywhere in the tree. With
- * `strict`, parameters that are used nowhere are refused. */
+ * `strict`, parameters that are used nowhere are refused; else those that an override sets. */
 cairn_status cairn_scene_resolve(cairn_scene_build *b, bool strict);
 /* Check the key `cairn` of a scene or sub-scene (world.c). */
 cairn_status cairn_scene_check_version(cairn_scene_build *b, const cairn_yaml_node *root);

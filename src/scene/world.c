@@ -691,7 +691,28 @@ static cairn_status read_condition(cairn_scene_build *b, const cairn_yaml_node *
     if (body)
         TRY(cairn_scene_read_body(b, body, &id));
     event->body = body ? (int64_t)id.uid : -1;
+    if (kind == CAIRN_EVENT_FLOW_STOPS && cairn_world_outlet_count(b->scene->world) == 0)
+        return cairn_yaml_fail_key(value, b->error,
+                                   "the scene has no outlets, expected some under the key "
+                                   "'outlets'");
     return outlet ? read_outlet_name(b, outlet, &event->outlet) : CAIRN_OK;
+}
+
+/* The body of an action: a gate to be removed, or one whose drivers begin or end. */
+static cairn_status read_target(cairn_scene_build *b, const cairn_yaml_node *node,
+                                cairn_event *event)
+{
+    const cairn_world *world = b->scene->world;
+    cairn_body_id id = cairn_body_none();
+    TRY(cairn_scene_read_body(b, node, &id));
+    event->target = (int64_t)id.uid;
+    int row = cairn_body_row(world, id);
+    if (event->action == CAIRN_ACTION_OPEN || row < 0 ||
+        cairn_world_bodies(world).motion[row] == CAIRN_MOTION_DRIVEN)
+        return CAIRN_OK;
+    return cairn_yaml_fail(node, NULL, b->error,
+                           "the body '%s' has no drivers, expected one with motion: driven",
+                           node->text);
 }
 
 /* {action: body}, {save_state: name}, or stop_run. */
@@ -700,7 +721,6 @@ static cairn_status read_action(cairn_scene_build *b, const cairn_yaml_node *nod
 {
     int action;
     const cairn_yaml_node *value;
-    cairn_body_id id = cairn_body_none();
     TRY(cairn_scene_read_choice(b, node, &cairn_scene_actions, &action, &value));
     event->action = (cairn_action)action;
     if (action == CAIRN_ACTION_STOP_RUN)
@@ -708,11 +728,8 @@ static cairn_status read_action(cairn_scene_build *b, const cairn_yaml_node *nod
     if (value == node)
         return cairn_yaml_fail(node, NULL, b->error, "found %s alone, expected {%s: NAME}",
                                node->text, node->text);
-    if (action != CAIRN_ACTION_SAVE_STATE) {
-        TRY(cairn_scene_read_body(b, value, &id));
-        event->target = (int64_t)id.uid;
-        return CAIRN_OK;
-    }
+    if (action != CAIRN_ACTION_SAVE_STATE)
+        return read_target(b, value, event);
     TRY(cairn_scene_read_name(b, value, &event->file));
     if (!cairn_is_word(event->file))
         return cairn_yaml_fail(value, NULL, b->error,

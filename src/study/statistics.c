@@ -419,8 +419,10 @@ static cairn_status measure_all(cairn_run_reader *r, const cairn_measure_options
             cairn_status status = cairn_statistic_measure(&sample, options, &r->frame, &tables[i]);
             if (status != CAIRN_OK)
                 return cairn_fail(r->error, status, tables[i].name, "%s",
-                                  status == CAIRN_BAD_INPUT ? "the cells are too small"
-                                                            : cairn_status_text(status));
+                                  status == CAIRN_BAD_INPUT
+                                      ? "its grid has too many cells, expected a larger cell or "
+                                        "width, or a box by --region"
+                                      : cairn_status_text(status));
         }
     }
     return CAIRN_OK;

@@ -478,6 +478,9 @@ static cairn_status check_outlet(const cairn_world *world, const cairn_outlet_de
     TRY(cairn_record_check(cairn_outlet_record((int)def->kind), def, error));
     if (def->kind == CAIRN_OUTLET_HALF_SPACE && !(cairn_norm(def->normal) > 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "normal", "found zero, expected a direction");
+    if (!(def->stop > def->start))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "stop", "found %g, expected more than start, %g",
+                          def->stop, def->start);
     if (def->inlet < -1 || def->inlet >= (int64_t)world->inlets.count)
         return cairn_fail(error, CAIRN_BAD_INPUT, "to", "there is no inlet %d", def->inlet);
     return CAIRN_OK;
