@@ -409,8 +409,7 @@ class Export(unittest.TestCase):
             self.assertIn(b'NumberOfPoints="6" NumberOfVerts="0" NumberOfLines="3"', file.read())
 
     def test_a_block_that_slides_slips_and_one_at_rest_sticks(self):
-        """mu = 0.5 on a slope of 1/4: friction is 5 N on a kg that slides, 2.5 N on one that stays."""
-        for speed, slips, friction in ((1, 1, 5), (0, 0, 2.5)):
+        for speed, slips, friction in ((1, 1, 5), (0, 0, 2.5)):  # mu = 0.5, on 1 kg on a slope of 1/4
             rows = self.contacts(BLOCK.replace("SPEED", str(speed)), f"block{speed}")
             self.assertEqual({r["slips"] for r in rows}, {slips})
             self.assertAlmostEqual(abs(sum(r["force_x"] for r in rows)), friction, delta=1e-6)
