@@ -179,6 +179,7 @@ export class RunView {
         const r = this.reachOf(row);
         if (!this.run.isDynamic(row) && r > 50 * this.grain && this.ballRows.length > 0) continue;
         p.fromArray(f.x, 3 * i);
+        if (!this.run.isDynamic(row) && this.addCorners(f, i)) continue;
         this.box.expandByPoint(p.clone().addScalar(r)).expandByPoint(p.subScalar(r));
       }
     }
@@ -187,6 +188,15 @@ export class RunView {
     if (this.box.isEmpty()) this.box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     if (this.run.platens.size > 0) this.box.expandByScalar(0.025 * this.box.getSize(new THREE.Vector3()).length());
     if (this.run.dimension === 2) { this.box.min.z = -0.01; this.box.max.z = 0.01; }
+  }
+
+  /** Long walls and floors have corners far from their centre in one direction only. */
+  private addCorners(f: Frame, i: number): boolean {
+    const row = f.row[i], g = this.groupOf.get(row), k = g ? g.rows.indexOf(row) : -1;
+    if (!g || !f.q || g.own[k]) return false;
+    const q = quaternion(f.q, i), x = new THREE.Vector3().fromArray(f.x, 3 * i), v = new THREE.Vector3();
+    for (let c = 0; c < g.solids.corners.length; c += 3) this.box.expandByPoint(v.fromArray(g.solids.corners, c).multiply(g.scale[k]).applyQuaternion(q).add(x));
+    return true;
   }
 
   /** The periodic cell at the start and at the end. */
