@@ -66,13 +66,27 @@ cairn_status cairn_vtk_grid_write(const char *path, const cairn_vtk_grid *grid, 
  * cells included. */
 cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cairn_error *error);
 
+/* Write folder/<name>_<number>.pvtp, which lists the files <name>_<number>_<k>.vtp of so many
+ * pieces. They have the arrays of `piece`, whose data are not looked at. */
+typedef struct cairn_vtk_pieces {
+    const char *folder, *name;
+    int64_t number;
+    int count;
+} cairn_vtk_pieces;
+
+cairn_status cairn_vtk_pieces_write(const cairn_vtk_pieces *pieces, const cairn_vtk_piece *piece,
+                                    cairn_error *error);
+/* file = the name of piece k, or with k = -1 that of the list; `file` holds 64 bytes. */
+void cairn_vtk_piece_name(const char *name, int64_t number, int k, char *file);
+
 /* One entry of a series: the file <name>_<number>.vtp and its time. */
 typedef struct cairn_vtk_moment {
     double time; /* s */
     int64_t number;
 } cairn_vtk_moment;
 
-/* Write folder/<name>.pvd; on failure the old one stays. */
+/* Write folder/<name>.pvd; on failure the old one stays. A moment that was written in pieces is
+ * shown by its list. */
 cairn_status cairn_vtk_series_write(const char *folder, const char *name,
                                     const cairn_vtk_moment *moments, size_t count,
                                     cairn_error *error);

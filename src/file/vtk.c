@@ -210,6 +210,60 @@ cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cai
     return status;
 }
 
+/* ---- pieces ------------------------------------------------------------------------------ */
+
+void cairn_vtk_piece_name(const char *name, int64_t number, int k, char *file)
+{
+    if (k < 0)
+        snprintf(file, 64, "%s_%06" PRId64 ".pvtp", name, number);
+    else
+        snprintf(file, 64, "%s_%06" PRId64 "_%d.vtp", name, number, k);
+}
+
+static void list_arrays(FILE *out, const char *section, const cairn_vtk_array *arrays, int count)
+{
+    fprintf(out, "<%s>\n", section);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "<PDataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\"/>\n",
+                types[arrays[i].type].name, arrays[i].name, arrays[i].width);
+    fprintf(out, "</%s>\n", section);
+}
+
+cairn_status cairn_vtk_pieces_write(const cairn_vtk_pieces *pieces, const cairn_vtk_piece *piece,
+                                    cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES], name[64];
+    cairn_file file = { 0 };
+    const cairn_vtk_array points = { "Points", CAIRN_VTK_REAL, 3, NULL };
+    cairn_vtk_piece_name(pieces->name, pieces->number, -1, name);
+    TRY(cairn_path_join(pieces->folder, name, path, error));
+    TRY(cairn_file_create(path, &file, error));
+    put_head(file.stream, "PPolyData", " GhostLevel=\"0\"");
+    list_arrays(file.stream, "PPoints", &points, 1);
+    list_arrays(file.stream, "PPointData", piece->point_arrays, piece->point_array_count);
+    list_arrays(file.stream, "PCellData", piece->cell_arrays, piece->cell_array_count);
+    for (int k = 0; k < pieces->count; k++) {
+        cairn_vtk_piece_name(pieces->name, pieces->number, k, name);
+        fprintf(file.stream, "<Piece Source=\"%s\"/>\n", name);
+    }
+    fputs("</PPolyData>\n</VTKFile>\n", file.stream);
+    return cairn_file_commit(&file, error);
+}
+
+/* ---- series ------------------------------------------------------------------------------ */
+
+/* The file of a moment, or the list of its pieces. */
+static cairn_status shown_name(const char *folder, const char *name, int64_t number, char *file,
+                               cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    cairn_vtk_piece_name(name, number, -1, file);
+    TRY(cairn_path_join(folder, file, path, error));
+    if (!cairn_is_file(path))
+        cairn_vtk_file_name(name, number, file);
+    return CAIRN_OK;
+}
+
 /* Fields are regular grids, everything else is PolyData. */
 void cairn_vtk_file_name(const char *name, int64_t number, char *file)
 {
@@ -234,7 +288,11 @@ cairn_status cairn_vtk_series_write(const char *folder, const char *name,
             byte_order());
     for (size_t i = 0; i < count; i++) {
         cairn_number_text(moments[i].time, number);
-        cairn_vtk_file_name(name, moments[i].number, short_name);
+        cairn_status status = shown_name(folder, name, moments[i].number, short_name, error);
+        if (status != CAIRN_OK) {
+            cairn_file_abandon(&file);
+            return status;
+        }
         fprintf(file.stream, "<DataSet timestep=\"%s\" part=\"0\" file=\"%s\"/>\n", number,
                 short_name);
     }

@@ -80,9 +80,10 @@ typedef struct cairn_run_box {
 
 /* The drawn walls. Zero is valid: empty. */
 typedef struct cairn_run_walls {
-    cairn_run_box box;   /* of the scene so far                             */
-    size_t count;        /* walls drawn                                     */
-    cairn_polygons mesh; /* their polygons; `body` is the row in /bodies    */
+    cairn_run_box box;    /* of the scene so far                             */
+    cairn_run_box others; /* of bodies that are not in the frame            */
+    size_t count;         /* walls drawn                                     */
+    cairn_polygons mesh;  /* their polygons; `body` is the row in /bodies    */
 } cairn_run_walls;
 
 /* Draw the walls of a frame. `changed` receives whether they may differ from those drawn before; if
@@ -90,6 +91,9 @@ typedef struct cairn_run_walls {
 cairn_status cairn_run_walls_draw(cairn_run_walls *walls, const cairn_run_frame *frame,
                                   bool *changed);
 void cairn_run_walls_destroy(cairn_run_walls *walls);
+/* Extend a box by the bodies in rows [begin, end) of the world; by another box. */
+void cairn_run_box_add(cairn_run_box *box, const cairn_run_frame *frame, int begin, int end);
+void cairn_run_box_join(cairn_run_box *box, const cairn_run_box *other);
 
 /* ---- the folder paraview/ -------------------------------------------------------------------- */
 
@@ -113,6 +117,8 @@ typedef struct cairn_run_paraview {
     cairn_run_solids solids;       /* shapes of moving bodies other than balls */
     cairn_vtk_moment *shape_times; /* frames with such bodies */
     size_t shape_count, shape_times_room;
+    /* of a frame that several ranks write: their number, which one this is, and its bodies */
+    int pieces, piece, own, own_end;
 } cairn_run_paraview;
 
 /* Create folder/paraview for a new run, or continue a series after the frames whose times `out`
@@ -125,6 +131,10 @@ cairn_status cairn_run_paraview_go_on(const char *folder, bool contacts, cairn_r
 cairn_status cairn_run_paraview_reserve(cairn_run_paraview *paraview, size_t frames);
 /* Write a frame. Scratch memory comes from `arena`, which may be the one that holds the frame. */
 cairn_status cairn_run_paraview_frame(cairn_run_paraview *paraview, const cairn_run_frame *frame,
+                                      cairn_arena *arena, cairn_error *error);
+/* Write what this rank has of frame paraview->count, as a piece of its bodies and contacts. Moving
+ * bodies must be balls, and held ones walls. */
+cairn_status cairn_run_paraview_piece(cairn_run_paraview *paraview, const cairn_run_frame *frame,
                                       cairn_arena *arena, cairn_error *error);
 /* Write the .pvd files of the frames so far. */
 cairn_status cairn_run_paraview_flush(const cairn_run_paraview *paraview, cairn_error *error);

@@ -48,11 +48,37 @@ void cairn_run_paraview_destroy(cairn_run_paraview *p)
     *p = (cairn_run_paraview){ .contacts = false };
 }
 
-/* Write one file of a series; the number of the file is that of the frame. */
+/* What this rank has of a file, and, if it is the first one, the list of what all have. */
+static cairn_status write_own_piece(const cairn_run_paraview *p, int which,
+                                    const cairn_vtk_piece *piece, cairn_error *error)
+{
+    const cairn_vtk_pieces all = { p->folder, series[which], (int64_t)p->count, p->pieces };
+    char name[64], path[CAIRN_PATH_BYTES];
+    cairn_vtk_piece_name(series[which], (int64_t)p->count, p->piece, name);
+    TRY(cairn_path_join(p->folder, name, path, error));
+    TRY(cairn_vtk_write(path, piece, error));
+    if (p->piece > 0)
+        return CAIRN_OK;
+    /* an earlier run may have left more pieces */
+    for (int k = p->pieces, gone = 0; gone == 0; k++) {
+        cairn_vtk_piece_name(series[which], (int64_t)p->count, k, name);
+        TRY(cairn_path_join(p->folder, name, path, error));
+        gone = unlink(path);
+    }
+    return cairn_vtk_pieces_write(&all, piece, error);
+}
+
+/* Write one file of a series; the number of the file is that of the frame. An earlier run may have
+ * left pieces of the same number. */
 static cairn_status write_piece(const cairn_run_paraview *p, int which,
                                 const cairn_vtk_piece *piece, cairn_error *error)
 {
     char name[64], path[CAIRN_PATH_BYTES];
+    if (p->pieces > 0 && (which == BODIES || which == CONTACTS))
+        return write_own_piece(p, which, piece, error);
+    cairn_vtk_piece_name(series[which], (int64_t)p->count, -1, name);
+    TRY(cairn_path_join(p->folder, name, path, error));
+    unlink(path);
     cairn_vtk_file_name(series[which], (int64_t)p->count, name);
     TRY(cairn_path_join(p->folder, name, path, error));
     return cairn_vtk_write(path, piece, error);
@@ -173,6 +199,21 @@ static cairn_status write_vertices(const cairn_run_paraview *p, int which, doubl
     return write_piece(p, which, &piece, error);
 }
 
+/* Whether this rank writes the body in a row of the world. */
+static bool is_own(const cairn_run_paraview *p, int32_t slot)
+{
+    return p->pieces == 0 || (slot >= p->own && slot < p->own_end);
+}
+
+/* Whether this rank writes a contact: it has the dynamic body in the lower row. */
+static bool is_own_contact(const cairn_run_paraview *p, const cairn_run_frame *f, size_t contact)
+{
+    const int32_t *body = f->touch.body + 2 * contact;
+    int32_t low = body[0] < body[1] ? body[0] : body[1],
+            high = body[0] < body[1] ? body[1] : body[0];
+    return is_own(p, low < f->world.held ? high : low);
+}
+
 /* Balls of a frame. Frames before the first ball have no file; a scene without balls has no such
  * series at all. */
 static cairn_status write_bodies(cairn_run_paraview *p, const cairn_run_frame *f,
@@ -181,9 +222,9 @@ static cairn_status write_bodies(cairn_run_paraview *p, const cairn_run_frame *f
     vertices s = { .count = 0 };
     TRY(take_vertices(f->bodies, arena, &s));
     for (size_t row = 0; row < f->bodies; row++)
-        if (is_sphere(f, f->slot[row]))
+        if (is_sphere(f, f->slot[row]) && is_own(p, f->slot[row]))
             add_vertex(f, row, forces, &s);
-    if (s.count == 0 && p->without_balls == p->count) {
+    if (s.count == 0 && p->without_balls == p->count && p->pieces == 0) {
         p->without_balls++;
         return CAIRN_OK;
     }
@@ -322,7 +363,7 @@ static cairn_status write_contacts(const cairn_run_paraview *p, const cairn_run_
     lines l = { .count = 0 };
     TRY(take_lines(f->contacts, arena, &l));
     for (size_t contact = 0; contact < f->contacts; contact++)
-        if (pushes(f, contact))
+        if (pushes(f, contact) && is_own_contact(p, f, contact))
             add_line(f, contact, &l);
     const cairn_vtk_array arrays[] = {
         { "force", CAIRN_VTK_REAL, 3, l.force },
@@ -512,6 +553,16 @@ cairn_status cairn_run_paraview_reserve(cairn_run_paraview *p, size_t frames)
     return CAIRN_OK;
 }
 
+cairn_status cairn_run_paraview_piece(cairn_run_paraview *p, const cairn_run_frame *frame,
+                                      cairn_arena *arena, cairn_error *error)
+{
+    const cairn_vec3 *forces = sum_forces(frame, arena);
+    if (!forces)
+        return CAIRN_NO_MEMORY;
+    TRY(write_bodies(p, frame, forces, arena, error));
+    return p->contacts ? write_contacts(p, frame, arena, error) : CAIRN_OK;
+}
+
 /* All files of the frame are written before it is counted: the .pvd files never list a file that
  * does not exist. Whether there is a series of joints is decided by the first frame. */
 cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_frame *frame,
@@ -601,6 +652,33 @@ static bool shapes_in_use(const cairn_run_paraview *p, int64_t number)
     return false;
 }
 
+/* Whether a name is one that a frame with this number gets, whole or in pieces. */
+static bool is_ours(const char *which, int64_t number, const char *name)
+{
+    char expected[64];
+    cairn_vtk_file_name(which, number, expected);
+    if (strcmp(name, expected) == 0)
+        return true;
+    cairn_vtk_piece_name(which, number, -1, expected);
+    if (strcmp(name, expected) == 0)
+        return true;
+    const char *last = strrchr(name, '_');
+    long piece = last ? strtol(last + 1, NULL, 10) : -1;
+    cairn_vtk_piece_name(which, number, piece < 0 || piece > INT32_MAX ? -1 : (int)piece, expected);
+    return strcmp(name, expected) == 0;
+}
+
+/* A frame is shown whole or in pieces; files of the other way are of an earlier run. */
+static bool is_shown(const cairn_run_paraview *p, int which, int64_t number, const char *name)
+{
+    char list[64], whole[64], path[CAIRN_PATH_BYTES];
+    cairn_vtk_piece_name(series[which], number, -1, list);
+    cairn_vtk_file_name(series[which], number, whole);
+    if (cairn_path_join(p->folder, list, path, NULL) != CAIRN_OK)
+        return true;
+    return cairn_is_file(path) != (strcmp(name, whole) == 0);
+}
+
 /* Whether a file in the folder is named like ours (<series>_<digits>.vtp) and belongs to no frame
  * of this run. Everything else in the folder belongs to the user and is never touched: the name is
  * built again from its number and compared, so that bodies_7.vtp or bodies_007 copy.vtp are not
@@ -615,11 +693,11 @@ static bool is_stale(const cairn_run_paraview *p, const char *name)
             continue;
         if (strcmp(name + length, ".pvd") == 0)
             return is_left_out(p, which);
-        char expected[64];
         int64_t number = name[length] == '_' ? strtoll(name + length + 1, NULL, 10) : -1;
-        cairn_vtk_file_name(series[which], number, expected);
-        if (number < 0 || strcmp(name, expected) != 0)
+        if (number < 0 || !is_ours(series[which], number, name))
             return false;
+        if (!is_shown(p, which, number, name))
+            return true;
         if (which == WALLS)
             return !walls_in_use(p, number);
         if (which == SHAPES)

@@ -103,12 +103,12 @@ static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_e
     return cairn_world_step_check(t->world, &t->copy->step, error);
 }
 
-/* What a run writes or measures besides run.h5 is made from a whole world, and so is what events
- * examine; windows of frames are for bodies that do not leave. */
+/* What a run draws or measures is made from a whole world, and so is what events examine; windows
+ * of frames are for bodies that do not leave. */
 static bool needs_whole(const cairn_scene *scene)
 {
     const cairn_run_options *run = &scene->run;
-    return run->paraview || run->picture || run->packing || run->statistics.count > 0 ||
+    return run->picture || run->packing || run->statistics.count > 0 ||
            strcmp(run->certificate, "full") == 0 || cairn_world_joint_count(scene->world) > 0 ||
            scene->event_count > 0 || cairn_world_outlet_count(scene->world) > 0;
 }

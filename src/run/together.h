@@ -38,6 +38,9 @@ typedef enum cairn_order_kind {
     CAIRN_ORDER_HASH,
     CAIRN_ORDER_SAVED_BYTES, /* cairn_world_saved_bytes, by all */
     CAIRN_ORDER_SAVE,        /* cairn_world_save, by all        */
+    CAIRN_ORDER_LOOK_FOR, /* a folder follows: say whether pieces of a frame can be written there */
+    CAIRN_ORDER_PIECE,    /* a folder follows: write the pieces of frame `from` there, after step
+                             `to`, with contacts if `known` */
     CAIRN_ORDER_END
 } cairn_order_kind;
 

@@ -140,6 +140,21 @@ static void include_body(cairn_run_box *box, const drawing *d, int32_t slot)
         include_ball(box, pose.x, 0);
 }
 
+void cairn_run_box_add(cairn_run_box *box, const cairn_run_frame *f, int begin, int end)
+{
+    const drawing d = { .dimension = f->dimension, .bodies = &f->world };
+    for (int slot = begin; slot < end; slot++)
+        include_body(box, &d, slot);
+}
+
+void cairn_run_box_join(cairn_run_box *box, const cairn_run_box *other)
+{
+    if (!other->filled)
+        return;
+    include_ball(box, other->low, 0);
+    include_ball(box, other->high, 0);
+}
+
 /* Extend the box by the part of a wall that must be visible: the part nearest to `core`, the box of
  * the other bodies. `along` is the height of the centre of `core` over the origin of the wall,
  * along its axis; `beside` is the point of the axis at that height. */
@@ -185,10 +200,8 @@ static bool grow_box(const drawing *d, const cairn_run_frame *f)
     for (size_t row = 0; row < f->bodies; row++)
         if (!is_barrier(f, f->slot[row]))
             include_body(&core, d, f->slot[row]);
-    if (core.filled) {
-        include_ball(&now, core.low, 0);
-        include_ball(&now, core.high, 0);
-    }
+    cairn_run_box_join(&core, &d->walls->others);
+    cairn_run_box_join(&now, &core);
     for (size_t i = 0; i < d->count; i++)
         include_barrier(&now, &core, &d->barriers[i], d);
     bool grew = now.filled && (!old->filled || memcmp(&now.low, &old->low, sizeof now.low) != 0 ||

@@ -308,6 +308,8 @@ static cairn_status pack(cairn_team *t, const cairn_order *o, cairn_writer *out)
     return out->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
+static cairn_status answer_piece(cairn_team *t, const cairn_order *o);
+
 cairn_status cairn_window_answer(cairn_team *t, const cairn_order *o)
 {
     farthest far;
@@ -316,6 +318,8 @@ cairn_status cairn_window_answer(cairn_team *t, const cairn_order *o)
         return t->link->status;
     }
     int64_t unused;
+    if (o->what == CAIRN_ORDER_LOOK_FOR || o->what == CAIRN_ORDER_PIECE)
+        return answer_piece(t, o);
     if (o->what == CAIRN_ORDER_SAVED_BYTES) { /* what cannot be saved, rank 0 will say */
         cairn_status status = cairn_world_saved_bytes(t->world, &unused);
         return status == CAIRN_UNSUPPORTED ? t->link->status : status;
@@ -630,6 +634,152 @@ static cairn_status store_contacts(cairn_team *t, cairn_run_output *o, cairn_err
     return status;
 }
 
+/* ---- pieces for ParaView --------------------------------------------------------------------- */
+
+/* What a member answers: whether it can write its piece, or has written it, and where its bodies
+ * are. */
+typedef struct piece_note {
+    int64_t good;
+    cairn_run_box box;
+} piece_note;
+
+/* A frame of what this member has; bodies have their uids in place of their rows in /bodies. */
+static cairn_status take_own(cairn_team *t, int64_t step, cairn_run_frame *f)
+{
+    cairn_run_roll roll = { 0 };
+    cairn_status status = cairn_run_frame_take(t->world, &roll, &t->window.arena, f);
+    cairn_run_roll_destroy(&roll);
+    TRY(status);
+    f->shelf = NULL;
+    f->fresh = 0; /* the roll of the run knows all of them */
+    f->time_step = t->copy->step.time_step;
+    if (step == 0)
+        f->contacts = (size_t)(f->touch.count = 0);
+    for (size_t row = 0; row < f->bodies; row++)
+        f->index[row] = (int32_t)f->world.uid[f->slot[row]];
+    for (size_t i = 0; i < 2 * f->contacts; i++)
+        f->pair[i] = (int32_t)f->world.uid[f->touch.body[i]];
+    return CAIRN_OK;
+}
+
+/* Balls and fixed walls can be written in pieces, if the folder can be seen from here. */
+static piece_note look_for(cairn_team *t, const char *folder)
+{
+    char path[CAIRN_PATH_BYTES];
+    piece_note note = { .good = 0 };
+    const cairn_world_part own = cairn_world_own(t->world);
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_run_frame f = { .dimension = cairn_world_dimension(t->world), .world = b };
+    note.good = cairn_path_join(folder, "view.py", path, NULL) == CAIRN_OK && cairn_is_file(path);
+    for (int i = 0; i < b.held; i++)
+        note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_WALL;
+    for (int i = own.begin; i < own.end; i++)
+        note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_BALL;
+    if (note.good)
+        cairn_run_box_add(&note.box, &f, own.begin, own.end);
+    return note;
+}
+
+static void set_own(const cairn_team *t, cairn_run_paraview *p)
+{
+    const cairn_world_part own = cairn_world_own(t->world);
+    p->pieces = t->link->members;
+    p->piece = t->link->member;
+    p->own = own.begin;
+    p->own_end = own.end;
+}
+
+static cairn_status answer_piece(cairn_team *t, const cairn_order *o)
+{
+    cairn_run_paraview p = { .contacts = o->known != 0, .count = (size_t)o->from };
+    cairn_error unused = { 0 };
+    piece_note note = { .good = 0 };
+    size_t bytes;
+    const char *folder = cairn_link_receive(t->link, 0, &bytes);
+    if (!folder || bytes == 0 || bytes > sizeof p.folder)
+        return t->link->status == CAIRN_OK ? CAIRN_BAD_INPUT : t->link->status;
+    memcpy(p.folder, folder, bytes);
+    p.folder[bytes - 1] = '\0';
+    if (o->what == CAIRN_ORDER_LOOK_FOR) {
+        note = look_for(t, p.folder);
+    } else {
+        cairn_run_frame f;
+        set_own(t, &p);
+        note.good = take_own(t, o->to, &f) == CAIRN_OK &&
+                    cairn_run_paraview_piece(&p, &f, &t->window.arena, &unused) == CAIRN_OK;
+    }
+    cairn_link_send(t->link, 0, &note, sizeof note);
+    return t->link->status;
+}
+
+/* Tell all others, with the folder. */
+static void tell_folder(cairn_team *t, const cairn_order *order, const char *folder)
+{
+    cairn_team_tell(t, order);
+    for (int k = 1; k < t->link->members; k++)
+        cairn_link_send(t->link, k, folder, strlen(folder) + 1);
+}
+
+/* The answers of all others, joined with that of this member. */
+static piece_note hear(cairn_team *t, piece_note own)
+{
+    for (int k = 1; k < t->link->members; k++) {
+        piece_note note;
+        cairn_link_receive_into(t->link, k, &note, sizeof note);
+        own.good = own.good && note.good && t->link->status == CAIRN_OK;
+        cairn_run_box_join(&own.box, &note.box);
+    }
+    return own;
+}
+
+/* Rank 0 also draws the walls, and lists the pieces. */
+static cairn_status store_pieces(cairn_team *t, cairn_run_output *o, int64_t step,
+                                 const cairn_run_box *box, cairn_error *error)
+{
+    cairn_run_paraview *p = &o->paraview;
+    cairn_run_frame frame;
+    const cairn_order order = { CAIRN_ORDER_PIECE, (int64_t)p->count, step, p->contacts };
+    tell_folder(t, &order, p->folder);
+    cairn_status status = take_own(t, step, &frame);
+    set_own(t, p);
+    p->walls.others = *box;
+    if (status == CAIRN_OK)
+        status = cairn_run_paraview_frame(p, &frame, &t->window.arena, error);
+    p->pieces = 0;
+    p->walls.others = (cairn_run_box){ 0 };
+    piece_note all = hear(t, (piece_note){ .good = 1 });
+    if (status == CAIRN_OK && !all.good)
+        return cairn_fail(error, CAIRN_IO_FAILED, "run.paraview",
+                          "a rank could not write its piece of a frame into %.200s", p->folder);
+    return status;
+}
+
+/* In pieces, one for each rank, if bodies have their uids as rows in /bodies and all can write;
+ * else from the whole world. */
+static cairn_status store_paraview(cairn_team *t, cairn_run_output *o, int64_t step,
+                                   cairn_error *error)
+{
+    char folder[CAIRN_PATH_BYTES] = { 0 }; /* other ranks may have been started elsewhere */
+    const cairn_run_roll *roll = &o->roll;
+    if (realpath(o->paraview.folder, folder))
+        memcpy(o->paraview.folder, folder, sizeof folder);
+    tell_folder(t, &(cairn_order){ .what = CAIRN_ORDER_LOOK_FOR }, o->paraview.folder);
+    piece_note all = hear(t, look_for(t, o->paraview.folder));
+    all.good =
+        all.good && roll->count > 0 && roll->uids[roll->count - 1] + 1 == (uint64_t)roll->count;
+    TRY(t->link->status);
+    if (all.good)
+        return store_pieces(t, o, step, &all.box, error);
+    cairn_run_frame frame;
+    TRY(cairn_team_look(t, o->scene));
+    TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
+    frame.step = step;
+    frame.time_step = o->scene->step.time_step;
+    if (step == 0)
+        frame.contacts = (size_t)(frame.touch.count = 0);
+    return cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error);
+}
+
 /* Before the first step there are no contacts of this run. */
 cairn_status cairn_team_frame(cairn_team *t, cairn_run_output *o, int64_t step, cairn_error *error)
 {
@@ -641,5 +791,7 @@ cairn_status cairn_team_frame(cairn_team *t, cairn_run_output *o, int64_t step, 
         TRY(store_contacts(t, o, error));
     const cairn_run_frame frame = frame_of(t, o, step);
     TRY(cairn_run_file_end_frame(o->file, &frame, error));
+    if (o->scene->run.paraview)
+        TRY(store_paraview(t, o, step, error));
     return cairn_run_output_frame_end(o, error);
 }

@@ -62,7 +62,7 @@ static const char *const scene_shares =
     "0.01,\n"
     "      checkpoint_every: 0.01}\n";
 
-/* Only run.h5 and state are written, so that no member ever has the whole world. There are two windows of
+/* No picture is drawn and nothing measured, so that no member ever has the whole world. There are two windows of
  * bodies, contacts with the fixed bodies that come before all others, and bodies that come in. */
 static const char *const scene_spread =
     "cairn: 1\n"
@@ -78,7 +78,7 @@ static const char *const scene_spread =
     "  - pour: {count: 30, rate: 3000, centre: [0, 0, 3], size: [1.6, 1.6, 0.4], radius: 0.04}\n"
     "run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: "
     "1,\n"
-    "      frame_interval: 4e-3, paraview: false, picture: false}\n";
+    "      frame_interval: 4e-3, picture: false}\n";
 
 /* A heap over a gate: bodies come in, the gate opens when they have settled, they leave below and
  * come back above; one event of each kind, and each action. */
@@ -315,6 +315,34 @@ static double share_of_same_bytes(const folder *f, const folder *g, const char *
     return (double)same / (double)sizes[0];
 }
 
+/* The points of a frame of bodies in `pieces` files of ParaView; 0: in one file. */
+static int64_t count_points(const folder *f, int frame, int pieces)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < (pieces > 0 ? pieces : 1); k++) {
+        char name[64];
+        if (pieces > 0)
+            snprintf(name, sizeof name, "paraview/bodies_%06d_%d.vtp", frame, k);
+        else
+            snprintf(name, sizeof name, "paraview/bodies_%06d.vtp", frame);
+        const char *head = strstr(file_text(f, name), "NumberOfPoints=\"");
+        CHECK(head != NULL);
+        sum += strtoll(head + strlen("NumberOfPoints=\""), NULL, 10);
+    }
+    return sum;
+}
+
+/* Each member writes a piece of what one process writes into one file. */
+static void check_pieces(const folder *alone, const folder *f, int members)
+{
+    CHECK(share_of_same_bytes(alone, f, "paraview/walls_000000.vtp") == 1);
+    for (int frame = 0; frame < 3; frame++)
+        CHECK_INT(count_points(f, frame, members), count_points(alone, frame, 0));
+    CHECK_CONTAINS(file_text(f, "paraview/bodies_000001.pvtp"), "Source=\"bodies_000001_1.vtp\"");
+    CHECK_CONTAINS(file_text(f, "paraview/contacts.pvd"), "file=\"contacts_000002.pvtp\"");
+    CHECK(!file_exists(f, "paraview/bodies_000001.vtp"));
+}
+
 TEST(a_run_without_a_whole_world_writes_the_frames_of_one_process)
 {
     folder home = folder_create(), alone = folder_create();
@@ -335,6 +363,7 @@ TEST(a_run_without_a_whole_world_writes_the_frames_of_one_process)
         CHECK(jobs[0].summary.displacement == one.displacement);
         CHECK(check_same_h5(&alone, &f) > 60);
         CHECK(share_of_same_bytes(&alone, &f, "state") == 1);
+        check_pieces(&alone, &f, members);
         folder_remove(f.path);
     }
     folder_remove(alone.path);
@@ -362,6 +391,8 @@ TEST(a_run_without_a_whole_world_goes_on_after_a_stop)
     check_ok(4);
     CHECK(jobs[0].shared);
     CHECK(share_of_same_bytes(&alone, &f, "state") == 1);
+    CHECK_INT(count_points(&f, 1, 3), count_points(&alone, 1, 0)); /* of the first members */
+    CHECK_INT(count_points(&f, 2, 4), count_points(&alone, 2, 0));
     CHECK(jobs[0].summary.hash == one.hash);
     CHECK_INT(jobs[0].summary.displaced, one.displaced);
     CHECK(check_same_h5(&alone, &f) > 60);
