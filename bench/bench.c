@@ -365,6 +365,7 @@ static void explain_usage(void)
             "       cairn_bench FOLDER scopi [MOST]\n"
             "       cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS [PARTS [BACKEND "
             "[THREADS]]]]]]]]\n"
+            "       cairn_bench FOLDER periodic [N [STEPS [ROUNDS]]]\n"
             "       cairn_bench FOLDER mpi KIND [N [SCHEME [COPIES [BEFORE [STEPS [PARTS]]]]]]\n"
             "       cairn_bench FOLDER mpi-link|mpi-model\n"
             "       cairn_bench FOLDER mpi-pour [SPHERES [PARTS]]\n"
@@ -406,6 +407,9 @@ int main(int argc, char **argv)
                     bench_number_at(argc, argv, 4, 200), argc > 5 ? argv[5] : "convex");
     else if (strcmp(what, "scopi") == 0)
         bench_scopi(argv[1], bench_number_at(argc, argv, 3, 16));
+    else if (strcmp(what, "periodic") == 0)
+        bench_periodic(argv[1], bench_number_at(argc, argv, 3, 22),
+                       bench_number_at(argc, argv, 4, 200), bench_number_at(argc, argv, 5, 3));
     else if (strcmp(what, "rest") == 0) {
         bench_rest_options o = bench_read_rest(argc, argv, 3);
         bench_rest(argv[1], &o);

@@ -50,6 +50,8 @@ void bench_rest(const char *folder, const bench_rest_options *options);
  * the box settles and its file is written, no more. */
 double bench_heap(const char *folder, const bench_rest_options *options, cairn_world **world,
                   cairn_step_options *step);
+/* The same n^3 spheres between walls and in a cell with periodic sides: time per contact, by stage. */
+void bench_periodic(const char *folder, int n, int steps, int rounds);
 /* mpi.c: such boxes computed by all ranks of MPI: times, and messages and bytes of a sweep. */
 void bench_mpi(const char *folder, const char *kind, const bench_rest_options *options);
 /* How evenly the ranks share a pour once parts have moved between them. */

@@ -137,7 +137,7 @@ static void add_wall(cairn_world *world, cairn_vec3 axis, cairn_vec3 at)
     add_body(world, &def);
 }
 
-static cairn_world *open_box(double width, double depth)
+static cairn_world *open_floor(void)
 {
     cairn_world_def def = cairn_world_def_default();
     cairn_material_def material = cairn_material_def_default();
@@ -148,6 +148,12 @@ static cairn_world *open_box(double width, double depth)
         cairn_material_create(world, &material, NULL) != CAIRN_OK)
         bench_fail("a world", CAIRN_NO_MEMORY);
     add_wall(world, cairn_vec(0, 0, 1), cairn_vec(0, 0, 0));
+    return world;
+}
+
+static cairn_world *open_box(double width, double depth)
+{
+    cairn_world *world = open_floor();
     add_wall(world, cairn_vec(1, 0, 0), cairn_vec(0, 0, 0));
     add_wall(world, cairn_vec(-1, 0, 0), cairn_vec(width, 0, 0));
     add_wall(world, cairn_vec(0, 1, 0), cairn_vec(0, 0, 0));
@@ -155,12 +161,24 @@ static cairn_world *open_box(double width, double depth)
     return world;
 }
 
-/* The world of scenes/box_of_spheres.yaml with n^3 spheres, made without the file, so that this
- * benchmark needs no file formats. */
-static cairn_world *full_box(int n)
+/* A floor that repeats itself along x and y. */
+static cairn_world *open_cell(double width, double depth)
+{
+    cairn_world *world = open_floor();
+    cairn_lattice_def cell = cairn_lattice_def_default();
+    cell.axes = (cairn_names){ .count = 2, .items = { "x", "y" } };
+    cell.high = cairn_vec(width, depth, 1);
+    cairn_status status = cairn_world_set_lattice(world, &cell);
+    if (status != CAIRN_OK)
+        bench_fail("a periodic cell", status);
+    return world;
+}
+
+/* n^3 spheres, as in scenes/box_of_spheres.yaml, made without the file, so that this benchmark
+ * needs no file formats. */
+static cairn_world *fill(cairn_world *world, int n)
 {
     double d = side / n, r = d / 2;
-    cairn_world *world = open_box(side, side);
     cairn_generator grid = cairn_generator_default(CAIRN_GENERATOR_GRID, 3);
     grid.count = cairn_vec(n, n, n);
     grid.origin = cairn_vec(r, r, r);
@@ -170,7 +188,8 @@ static cairn_world *full_box(int n)
     grid.radius = (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_UNIFORM,
                                         .minimum = 0.8 * r,
                                         .maximum = 0.9 * r };
-    grid.mass = (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_UNIFORM, .minimum = 1, .maximum = 2 };
+    grid.mass =
+        (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_UNIFORM, .minimum = 1, .maximum = 2 };
     cairn_status status = cairn_generate(world, &grid, NULL, NULL);
     if (status != CAIRN_OK)
         bench_fail("a grid of spheres", status);
@@ -215,7 +234,7 @@ static heap settled_box(const char *folder, int n, const char *scheme)
     if (!h.balls)
         bench_fail("memory", CAIRN_NO_MEMORY);
     if (!file || fread(h.balls, sizeof *h.balls, h.count, file) != h.count) {
-        cairn_world *world = full_box(n);
+        cairn_world *world = fill(open_box(side, side), n);
         settle(world, scheme, h.time_step);
         h.count = 0;
         take_balls(world, &h);
@@ -354,6 +373,79 @@ static void keep_row(const char *folder, const char *scheme, double spheres, con
             (double)c->sweeps / steps, c->sum.collide, c->sum.assemble, c->sum.solve, c->sum.finish,
             c->processor);
     fclose(csv);
+}
+
+/* ---- what periodic sides cost ---------------------------------------------------------------- */
+
+/* Seconds of the stages of a step, and its contacts. */
+typedef struct stages {
+    double seconds[4];
+    int contacts;
+} stages;
+
+static void keep_least(stages *s, const cairn_step_report *report)
+{
+    const cairn_timing *t = &report->timing;
+    const double seconds[4] = { t->collide, t->assemble, t->solve, t->finish };
+    for (int i = 0; i < 4; i++)
+        if (s->contacts == 0 || seconds[i] < s->seconds[i])
+            s->seconds[i] = seconds[i];
+    s->contacts = report->candidates + 1; /* not 0: this step was measured */
+}
+
+/* Nanoseconds per contact of all steps, by stage and in all. */
+static void sum_up(const stages *steps, int count, double out[5])
+{
+    double contacts = 0, sum[5] = { 0 };
+    for (int k = 0; k < count; k++) {
+        contacts += steps[k].contacts - 1;
+        for (int i = 0; i < 4; i++)
+            sum[i] += steps[k].seconds[i];
+    }
+    sum[4] = sum[0] + sum[1] + sum[2] + sum[3];
+    for (int i = 0; i < 5; i++)
+        out[i] = 1e9 * sum[i] / contacts;
+}
+
+/* Both worlds begin alike and take turns, with the same number of sweeps in each step. Runs are
+ * repeated, and of each stage of each step the least time counts: every run does the same. */
+void bench_periodic(const char *folder, int n, int steps, int rounds)
+{
+    enum { SWEEPS = 40 };
+    static const char *const names[] = { "collide", "assemble", "solve", "finish", "step" };
+    cairn_step_options options = cairn_step_options_default();
+    stages *all = calloc(2 * (size_t)steps, sizeof *all);
+    double each[2][5];
+    if (!all)
+        bench_fail("memory", CAIRN_NO_MEMORY);
+    options.time_step = BENCH_LONGER * 0.2 * 0.8 * (side / n / 2) / 4.5;
+    options.scheme = "convex";
+    options.tolerance = 1e-16;
+    options.max_iterations = SWEEPS;
+    options.threads = 1;
+    for (int round = 0; round < rounds; round++) {
+        cairn_world *worlds[2] = { fill(open_box(side, side), n), fill(open_cell(side, side), n) };
+        for (int k = 0; k < steps; k++)
+            for (int w = 0; w < 2; w++) {
+                cairn_step_report report = step(worlds[w], &options);
+                keep_least(&all[w * steps + k], &report);
+            }
+        for (int w = 0; w < 2; w++)
+            cairn_world_destroy(worlds[w]);
+    }
+    FILE *csv = bench_table(folder, "periodic.csv", "stage,walls_ns,periodic_ns,ratio");
+    printf("%d spheres fall onto a floor, %d steps of %d sweeps, least of %d runs: ns per contact\n"
+           "%-10s %9s %9s %9s\n",
+           n * n * n, steps, SWEEPS, rounds, "", "walls", "periodic", "ratio");
+    for (int w = 0; w < 2; w++)
+        sum_up(all + w * steps, steps, each[w]);
+    for (int i = 0; i < 5; i++) {
+        double ratio = each[1][i] / each[0][i];
+        printf("%-10s %9.1f %9.1f %9.3f\n", names[i], each[0][i], each[1][i], ratio);
+        fprintf(csv, "%s,%.6g,%.6g,%.6g\n", names[i], each[0][i], each[1][i], ratio);
+    }
+    fclose(csv);
+    free(all);
 }
 
 double bench_heap(const char *folder, const bench_rest_options *o, cairn_world **world,

@@ -235,18 +235,42 @@ cairn_status cairn_kept_pairs_live(cairn_kept_pairs *kept, const cairn_broad_pha
                                    cairn_pair_list *out);
 
 /* Whether two zones meet and one of them is movable. */
-bool cairn_zones_are_live(const cairn_zone *a, const cairn_zone *b);
-/* Whether the list is valid for these zones; it is updated if they left theirs and `room` holds
- * their new ones (NULL: there is no limit). */
-cairn_status cairn_kept_pairs_serve(cairn_kept_pairs *kept, const cairn_layout *at,
-                                    const cairn_zone *room, cairn_arena *scratch,
-                                    cairn_pair_list *spare, bool *serve);
+static inline bool cairn_zones_are_live(const cairn_zone *a, const cairn_zone *b)
+{
+    if (a->kind == CAIRN_ZONE_BALL && b->kind == CAIRN_ZONE_BALL)
+        return cairn_balls_meet(a, b) & (a->movable | b->movable); /* half pass: no branch */
+    return a->kind != CAIRN_ZONE_NONE && b->kind != CAIRN_ZONE_NONE && (a->movable || b->movable) &&
+           cairn_zones_meet(a, b);
+}
+
+/* Where the zones of a layout are in a list, if that is not where they are. */
+typedef struct cairn_places {
+    const cairn_zone *(*zone)(const void *context, const cairn_layout *at, int i, cairn_zone *made);
+    const void *context;
+} cairn_places;
+typedef struct cairn_zone_numbers {
+    int32_t *zone;
+    int count;
+} cairn_zone_numbers;
+/* Find the strays: zones that have left those that the list was built with. */
+cairn_status cairn_kept_pairs_strays(const cairn_kept_pairs *kept, const cairn_layout *at,
+                                     const cairn_places *places, cairn_arena *scratch,
+                                     cairn_zone_numbers *out);
+/* Whether the strays are few enough to update the list, and there is no other reason for a new one.
+ * `zones` has their present zones. */
+bool cairn_kept_pairs_mendable(const cairn_kept_pairs *kept, const cairn_zone *zones,
+                               const cairn_zone_numbers *strays);
+/* Add the pairs of strays, whose new zones are in kept->zones; `spare` is overwritten. */
+cairn_status cairn_kept_pairs_mend(cairn_kept_pairs *kept, const cairn_zone_numbers *strays,
+                                   cairn_arena *scratch, cairn_pair_list *spare);
 /* A zone with the skin of a list, and the share of the next list, from the cost of the last one. */
 cairn_zone cairn_zone_widened(const cairn_zone *zone, double share);
 void cairn_kept_pairs_tune(cairn_kept_pairs *kept);
-/* Build a new list with that share. */
+/* Begin a new list: room for its zones in kept->zones, which keeps what it has. */
+cairn_status cairn_kept_pairs_begin(cairn_kept_pairs *kept, int count);
+/* Find the pairs of kept->zones. */
 cairn_status cairn_kept_pairs_make(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
-                                   const cairn_zone *zones, int count, cairn_arena *scratch);
+                                   cairn_arena *scratch);
 /* A step has used the list and found so many pairs: a list that is much too long is given up. */
 void cairn_kept_pairs_used(cairn_kept_pairs *kept, size_t pairs);
 
@@ -330,6 +354,18 @@ int cairn_image_compare(cairn_image a, cairn_image b);
 void cairn_lattice_reciprocal(const cairn_lattice *cell, cairn_vec3 b[3]);
 /* The image of a point that lies within the cell, as the edges to add to it. */
 cairn_image cairn_lattice_home(const cairn_lattice *cell, const cairn_vec3 b[3], cairn_vec3 x);
+/* Whether that is the point itself: 0 <= b_i.(x - corner) < 1 for all edges. */
+static inline bool cairn_lattice_holds(const cairn_lattice *cell, const cairn_vec3 b[3],
+                                       cairn_vec3 x)
+{
+    cairn_vec3 d = cairn_sub(x, cell->corner);
+    bool holds = true;
+    for (int i = 0; i < 3; i++) {
+        double share = cairn_dot(b[i], d);
+        holds &= (bool)((share >= 0) & (share < 1)) || !cairn_edge_is_periodic(cell, i);
+    }
+    return holds;
+}
 /* The cell some time, s, after the start of the step. */
 cairn_lattice cairn_lattice_ahead(const cairn_lattice *cell, double time);
 
@@ -343,19 +379,30 @@ typedef struct cairn_crowd {
     const cairn_broad_phase *broad;
 } cairn_crowd;
 
-/* The images that a list of pairs contains, and its pairs by bodies. Zero is empty. */
+/* A range along each edge, in edges. */
+typedef struct cairn_edge_span {
+    double low[3], high[3];
+} cairn_edge_span;
+
+/* The images that a list of pairs contains, and its pairs by bodies. Zero is empty. Codes are
+ * images in one number (images.c). */
 typedef struct cairn_images {
-    int bodies, count;  /* bodies; images                                                   */
-    cairn_image *base;  /* of each body: its place in the list minus how often it left      */
-    int32_t *owner;     /* of each image: its body                                          */
-    cairn_image *image; /* of each image: where it is, relative to the place of its body    */
-    cairn_zone *room;   /* of bodies and images: what the list allows for                   */
-    cairn_zone *zones;  /* of bodies and images: in the present step                        */
-    cairn_vec3 edge[3]; /* m: of the cell when the images were chosen                       */
-    double slack;       /* m: how far the edges may move until images are chosen again      */
-    size_t body_capacity, image_capacity, owner_capacity, room_capacity, zone_capacity;
-    cairn_pair_list list; /* of bodies, sorted by rows and images                           */
-    int64_t of_list[2];   /* lists and updates of kept pairs that it was derived from       */
+    int bodies, count;  /* bodies; images                                                 */
+    uint64_t *base;     /* code, of each body: its place in the list minus how often it left */
+    uint64_t *place;    /* code, of each body: its place in the list in this step         */
+    int32_t *owner;     /* of each image: its body; ascending                             */
+    cairn_image *image; /* of each image: where it is, relative to the place of its body  */
+    cairn_vec3 edge[3]; /* m: of the cell when the images were chosen                     */
+    cairn_vec3 reciprocal[3]; /* 1/m: of these edges                                            */
+    double steepness[3];      /* 1/m: their lengths                                             */
+    cairn_vec3 corner;        /* m: of the cell                                                 */
+    cairn_edge_span all;      /* of all bodies in the list, with room for strays                */
+    double farthest;          /* largest sum of the components of an image that can be needed   */
+    double slack;             /* m: how far an edge may move until images are chosen again      */
+    size_t body_capacity, place_capacity, image_capacity, owner_capacity, code_capacity;
+    cairn_pair_list list; /* of bodies, sorted by rows and images                               */
+    uint64_t *code;       /* of each pair of the list: the image of its second body             */
+    int64_t of_list[2];   /* lists and updates of kept pairs that it was derived from           */
 } cairn_images;
 
 void cairn_images_destroy(cairn_images *images);

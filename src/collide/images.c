@@ -2,9 +2,10 @@
  *
  * A body at x has images at x + h k, with the edges of the cell as the columns of h and integers k.
  * The broad phase knows no images. So it gets, after the zones of all bodies, further ones: those
- * of images that may meet a body. Of k and -k only the one whose first component other than 0 is
- * positive is needed: if the image -k of j meets i, then the image k of i meets j. Pairs of two
- * images, and of images with walls, are dropped.
+ * of images that may meet a body. They count as not movable, so that it leaves out pairs of two
+ * images and of an image and a held body. For dynamic bodies, of k and -k only the one whose first
+ * component other than 0 is positive is needed: if the image -k of j meets i, then the image k of i
+ * meets j. Held bodies have all images.
  *
  * The list of pairs is kept over many steps (kept.c), while bodies that leave the cell are put back
  * into it. In the list they stay where they are: a body that has left n times has the place
@@ -13,23 +14,26 @@
  * s = n + base. Positions of the list decide only which pairs are looked at. Whether a pair is live
  * is decided with x and h k alone, so that a list never changes a result.
  *
- * The images are chosen with a slack, by which zones may grow and the edges of the cell may move;
- * beyond it they are chosen again. */
+ * Only bodies are watched: the zone of an image in the list is that of its body, moved by h k, and
+ * wider by the way that the edges may move until the images are chosen again. A body that has left
+ * its zone gets a new one, together with its images, as long as these are all that it needs. */
 #include "collide/collide.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 
-enum { GRAIN = 4096 }; /* pairs in one piece of parallel work */
+enum { GRAIN = 4096, AHEAD = 16 }; /* pairs in one piece of parallel work; to prefetch zones */
 
-static const double SLACK = 0.25; /* of the mean edge of the zones */
+static const double SLACK = 0.25;     /* of the mean edge of the zones                     */
+static const double ROUNDING = 1e-12; /* of the edges of the cell                          */
 
 void cairn_images_destroy(cairn_images *m)
 {
-    void *blocks[] = { m->base, m->owner, m->image, m->room, m->zones };
+    void *blocks[] = { m->base, m->place, m->owner, m->image, m->code };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         cairn_memory_free(blocks[i]);
     cairn_pair_list_destroy(&m->list);
@@ -74,72 +78,165 @@ cairn_lattice cairn_lattice_ahead(const cairn_lattice *cell, double time)
     return then;
 }
 
-/* ---- zones ----------------------------------------------------------------------------------- */
+/* ---- images in one number -------------------------------------------------------------------- */
 
-/* The place of a body in the list, in edges from where it is. */
-static cairn_image place_of(const cairn_images *m, const cairn_crowd *crowd, int body)
+/* k_0 + 2^21 k_1 + 2^42 k_2 modulo 2^64: sums and differences of images are those of their codes.
+ * Components between two bodies of a list stay below FARTHEST. */
+enum { BITS = 21, FARTHEST = 1 << 18 };
+
+static uint64_t code_of(cairn_image image)
 {
-    static const cairn_image none = { { 0, 0, 0 } };
-    return cairn_image_from(m->base[body], crowd->image[body], none);
+    return (uint64_t)image.k[0] + ((uint64_t)image.k[1] << BITS) +
+           ((uint64_t)image.k[2] << (2 * BITS));
 }
+
+static cairn_image image_of(uint64_t code)
+{
+    const int32_t range = 1 << BITS;
+    cairn_image image;
+    for (int i = 0; i < 3; i++) {
+        int32_t low = (int32_t)(code & (uint64_t)(range - 1));
+        image.k[i] = low >= range / 2 ? low - range : low;
+        code = (code - (uint64_t)image.k[i]) >> BITS;
+    }
+    return image;
+}
+
+/* ---- zones ----------------------------------------------------------------------------------- */
 
 /* To an image, which moves with the edges in the step: the rates of a layout are their ways. */
 static void move_zone(cairn_zone *zone, const cairn_lattice *cell, cairn_image image)
 {
-    if (!cairn_image_is_other(image))
-        return;
-    double way = cairn_norm(cairn_lattice_drift(cell, image));
+    const cairn_vec3 drift = cairn_lattice_drift(cell, image);
     zone->centre = cairn_add(zone->centre, cairn_lattice_shift(cell, image));
+    if (drift.x == 0 && drift.y == 0 && drift.z == 0) /* the cell does not deform */
+        return;
+    double way = cairn_norm(drift);
     zone->half = cairn_add(zone->half, cairn_vec(way, way, way));
 }
 
-/* The zones of bodies at their places in the list, and of the images. */
-static cairn_status lay_out(cairn_images *m, const cairn_crowd *crowd)
+/* The places of bodies in the list, in edges from where they are. */
+static cairn_status find_places(cairn_images *m, const cairn_crowd *crowd)
 {
-    const cairn_layout *at = crowd->at;
-    TRY(cairn_memory_reserve((void **)&m->zones, &m->zone_capacity,
-                             (size_t)m->bodies + (size_t)m->count, sizeof *m->zones));
-    for (int i = 0; i < m->bodies; i++) {
-        m->zones[i] = at->zones[i];
-        if (cairn_zone_bounded(&m->zones[i]))
-            move_zone(&m->zones[i], at->cell, place_of(m, crowd, i));
-    }
-    for (int k = 0; k < m->count; k++) {
-        m->zones[m->bodies + k] = m->zones[m->owner[k]];
-        move_zone(&m->zones[m->bodies + k], at->cell, m->image[k]);
-    }
+    TRY(cairn_memory_reserve((void **)&m->place, &m->place_capacity, (size_t)m->bodies,
+                             sizeof *m->place));
+    for (int i = 0; i < m->bodies; i++)
+        m->place[i] = m->base[i] + code_of(crowd->image[i]);
     return CAIRN_OK;
 }
 
-/* Whether the images still are those that are needed: the edges of the cell moved little. */
-static bool are_right(const cairn_images *m, const cairn_layout *at)
+/* The zone of a body at its place in the list: its own one, or written to `made`. */
+static const cairn_zone *zone_at_place(const void *context, const cairn_layout *at, int i,
+                                       cairn_zone *made)
 {
-    double moved = 0;
-    for (int i = 0; i < 3; i++)
-        moved += cairn_norm(cairn_sub(at->cell->edge[i], m->edge[i]));
-    return m->bodies == at->count && moved <= m->slack;
+    const cairn_images *m = context;
+    if (m->place[i] == 0 || !cairn_zone_bounded(&at->zones[i])) /* few have left the cell */
+        return &at->zones[i];
+    *made = at->zones[i];
+    move_zone(made, at->cell, image_of(m->place[i]));
+    return made;
+}
+
+/* m: how far an edge has moved since the images were chosen, and will move in the step. */
+static double way_of_edges(const cairn_images *m, const cairn_lattice *cell)
+{
+    double most = 0;
+    for (int i = 0; i < 3; i++) {
+        double moved = cairn_norm(cairn_sub(cell->edge[i], m->edge[i]));
+        most = fmax(most, moved + cairn_norm(cell->rate[i]));
+    }
+    return most;
+}
+
+/* m: by how much the zone of an image is wider than that of its body. */
+static double widening(const cairn_images *m, cairn_image k)
+{
+    return m->slack * (abs(k.k[0]) + abs(k.k[1]) + abs(k.k[2]));
+}
+
+/* The zone of an image in the list, from that of its body. */
+static cairn_zone zone_of_image(const cairn_images *m, const cairn_zone *body, cairn_image image)
+{
+    cairn_zone zone = *body;
+    double more = widening(m, image);
+    zone.movable = false;
+    zone.centre = cairn_add(zone.centre, cairn_edges_sum(m->edge, image));
+    zone.half = cairn_add(zone.half, cairn_vec(more, more, more));
+    return zone;
 }
 
 /* ---- which images are needed ----------------------------------------------------------------- */
 
-/* A range along each edge, in edges. */
-typedef struct span {
-    double low[3], high[3];
-} span;
-
-static span span_of(const cairn_zone *zone, const cairn_lattice *cell, const cairn_vec3 b[3],
-                    double more)
+static cairn_edge_span span_of(const cairn_images *m, const cairn_zone *zone, double more)
 {
-    span s;
-    cairn_vec3 d = cairn_sub(zone->centre, cell->corner), h = zone->half;
+    cairn_edge_span s;
+    cairn_vec3 d = cairn_sub(zone->centre, m->corner), h = zone->half;
     for (int i = 0; i < 3; i++) {
-        double middle = cairn_dot(b[i], d);
-        double half =
-            fabs(b[i].x) * h.x + fabs(b[i].y) * h.y + fabs(b[i].z) * h.z + more * cairn_norm(b[i]);
+        cairn_vec3 b = m->reciprocal[i];
+        double middle = cairn_dot(b, d);
+        double half = fabs(b.x) * h.x + fabs(b.y) * h.y + fabs(b.z) * h.z + more * m->steepness[i];
         s.low[i] = middle - half;
         s.high[i] = middle + half;
     }
     return s;
+}
+
+static bool is_periodic(const cairn_images *m, int axis)
+{
+    cairn_vec3 e = m->edge[axis];
+    return e.x != 0 || e.y != 0 || e.z != 0;
+}
+
+/* Whether the zone of an image can overlap that of a body. */
+static bool is_needed(const cairn_images *m, const cairn_zone *body, cairn_image k)
+{
+    const cairn_edge_span own = span_of(m, body, widening(m, k));
+    bool needed = true;
+    for (int i = 0; i < 3; i++)
+        needed = needed && (!is_periodic(m, i) || (own.low[i] + k.k[i] <= m->all.high[i] &&
+                                                   own.high[i] + k.k[i] >= m->all.low[i]));
+    return needed;
+}
+
+typedef cairn_status image_fn(cairn_images *m, int body, cairn_image image);
+
+/* Whether a zone is so close to a face of the cell that an image may be needed. */
+static bool is_near_face(const cairn_images *m, const cairn_edge_span *own)
+{
+    bool near = false;
+    for (int i = 0; i < 3; i++)
+        near |= is_periodic(m, i) &&
+                !(m->all.high[i] - own->low[i] < 1 && own->high[i] - m->all.low[i] < 1);
+    return near;
+}
+
+/* Visit all images of a body that may overlap another one; of a dynamic body, those whose first
+ * component other than 0 is positive. */
+static cairn_status visit_images(cairn_images *m, int body, const cairn_zone *zone, image_fn *visit)
+{
+    static const cairn_image none = { { 0, 0, 0 } };
+    const cairn_edge_span own = span_of(m, zone, m->slack * m->farthest);
+    int32_t from[3] = { 0, 0, 0 }, to[3] = { 0, 0, 0 };
+    if (!is_near_face(m, &own)) /* most are not */
+        return CAIRN_OK;
+    for (int i = 0; i < 3; i++) {
+        double low = ceil(m->all.low[i] - own.high[i]), high = floor(m->all.high[i] - own.low[i]);
+        if (!is_periodic(m, i))
+            continue;
+        if (!(low > -FARTHEST && high < FARTHEST))
+            return CAIRN_NOT_FINITE;
+        from[i] = (int32_t)low;
+        to[i] = (int32_t)high;
+    }
+    for (int32_t x = from[0]; x <= to[0]; x++)
+        for (int32_t y = from[1]; y <= to[1]; y++)
+            for (int32_t z = from[2]; z <= to[2]; z++) {
+                const cairn_image image = { { x, y, z } };
+                int order = cairn_image_compare(image, none);
+                if ((zone->movable ? order > 0 : order != 0) && is_needed(m, zone, image))
+                    TRY(visit(m, body, image));
+            }
+    return CAIRN_OK;
 }
 
 static cairn_status add_image(cairn_images *m, int body, cairn_image image)
@@ -152,26 +249,26 @@ static cairn_status add_image(cairn_images *m, int body, cairn_image image)
     return m->bodies > INT32_MAX - m->count - 1 ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
-/* All images of a body that overlap the span of all bodies and whose first component other than 0
- * is positive. */
-static cairn_status add_images(cairn_images *m, int body, const cairn_lattice *cell,
-                               const span *own, const span *all)
+/* The first image of a body, or of the next one that has any; owners ascend. */
+static int first_image(const cairn_images *m, int body)
 {
-    static const cairn_image none = { { 0, 0, 0 } };
-    int32_t from[3] = { 0, 0, 0 }, to[3] = { 0, 0, 0 };
-    for (int i = 0; i < 3; i++)
-        if (cairn_edge_is_periodic(cell, i)) {
-            from[i] = (int32_t)ceil(all->low[i] - own->high[i]);
-            to[i] = (int32_t)floor(all->high[i] - own->low[i]);
-        }
-    for (int32_t x = from[0]; x <= to[0]; x++)
-        for (int32_t y = from[1]; y <= to[1]; y++)
-            for (int32_t z = from[2]; z <= to[2]; z++) {
-                const cairn_image image = { { x, y, z } };
-                if (cairn_image_compare(image, none) > 0)
-                    TRY(add_image(m, body, image));
-            }
-    return CAIRN_OK;
+    int low = 0, high = m->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (m->owner[middle] < body)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static cairn_status look_up_image(cairn_images *m, int body, cairn_image image)
+{
+    for (int k = first_image(m, body); k < m->count && m->owner[k] == body; k++)
+        if (cairn_image_compare(m->image[k], image) == 0)
+            return CAIRN_OK;
+    return CAIRN_NOT_FOUND;
 }
 
 /* m: mean edge of the bounded movable zones. */
@@ -188,111 +285,166 @@ static double mean_edge(const cairn_layout *at)
 }
 
 /* Put all bodies into the cell: their places in the next list. */
-static cairn_status place(cairn_images *m, const cairn_crowd *crowd, const cairn_vec3 b[3])
+static cairn_status settle(cairn_images *m, const cairn_crowd *crowd)
 {
     const cairn_layout *at = crowd->at;
-    static const cairn_image none = { { 0, 0, 0 } };
     TRY(cairn_memory_reserve((void **)&m->base, &m->body_capacity, (size_t)at->count,
                              sizeof *m->base));
     m->bodies = at->count;
     m->count = 0;
     for (int i = 0; i < at->count; i++) {
         const cairn_zone *zone = &at->zones[i];
-        cairn_image home =
-            cairn_zone_bounded(zone) ? cairn_lattice_home(at->cell, b, zone->centre) : none;
-        m->base[i] = cairn_image_from(home, none, crowd->image[i]);
+        cairn_image home = { { 0, 0, 0 } };
+        if (cairn_zone_bounded(zone) &&
+            !cairn_lattice_holds(at->cell, m->reciprocal, zone->centre)) /* few are outside */
+            home = cairn_lattice_home(at->cell, m->reciprocal, zone->centre);
+        for (int k = 0; k < 3; k++)
+            if (abs(home.k[k]) >= FARTHEST)
+                return CAIRN_NOT_FINITE;
+        m->base[i] = code_of(home) - code_of(crowd->image[i]);
     }
-    return lay_out(m, crowd);
+    return find_places(m, crowd);
 }
 
-/* The span of all bounded rooms. */
-static span span_of_all(const cairn_images *m, const cairn_lattice *cell, const cairn_vec3 b[3])
+/* The span of all bodies in the list, with the room that bodies which leave their zones may use. */
+static void find_span(cairn_images *m, const cairn_zone *zones, double room)
 {
-    span all = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    cairn_edge_span all = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (int i = 0; i < m->bodies; i++) {
-        if (!cairn_zone_bounded(&m->room[i]))
+        if (!cairn_zone_bounded(&zones[i]))
             continue;
-        span own = span_of(&m->room[i], cell, b, 0);
+        cairn_edge_span own = span_of(m, &zones[i], room);
         for (int axis = 0; axis < 3; axis++) {
             all.low[axis] = fmin(all.low[axis], own.low[axis]);
             all.high[axis] = fmax(all.high[axis], own.high[axis]);
         }
     }
-    return all;
+    m->all = all;
+    m->farthest = 0;
+    for (int axis = 0; axis < 3; axis++)
+        if (is_periodic(m, axis) && all.high[axis] > all.low[axis])
+            m->farthest += 1 + (all.high[axis] - all.low[axis]);
 }
 
-/* The room of a body, or of an image, which moves with the edges as well: its zone in the list, and
- * the slack. */
-static void give_room(cairn_images *m, int i, double share)
+/* The zones of the next list: of the bodies, and of the images that they need. */
+static cairn_status choose(cairn_images *m, cairn_kept_pairs *kept, const cairn_crowd *crowd)
 {
-    double more = i < m->bodies ? m->slack : 2 * m->slack;
-    m->room[i] = cairn_zone_widened(&m->zones[i], share);
-    if (cairn_zone_bounded(&m->room[i]))
-        m->room[i].half = cairn_add(m->room[i].half, cairn_vec(more, more, more));
-}
-
-static cairn_status make_room(cairn_images *m, int begin, double share)
-{
-    int total = m->bodies + m->count;
-    TRY(cairn_memory_reserve((void **)&m->room, &m->room_capacity, (size_t)total, sizeof *m->room));
-    for (int i = begin; i < total; i++)
-        give_room(m, i, share);
+    const cairn_lattice *cell = crowd->at->cell;
+    double usual = mean_edge(crowd->at), edges = 0;
+    cairn_lattice_reciprocal(cell, m->reciprocal);
+    memcpy(m->edge, cell->edge, sizeof m->edge);
+    m->corner = cell->corner;
+    for (int i = 0; i < 3; i++) {
+        edges += cairn_norm(cell->edge[i]);
+        m->steepness[i] = cairn_norm(m->reciprocal[i]);
+    }
+    double way = way_of_edges(m, cell);
+    m->slack = ROUNDING * edges + (way > 0 ? way + SLACK * usual : 0);
+    TRY(settle(m, crowd));
+    TRY(cairn_kept_pairs_begin(kept, m->bodies));
+    for (int i = 0; i < m->bodies; i++) {
+        cairn_zone made;
+        kept->zones[i] = cairn_zone_widened(zone_at_place(m, crowd->at, i, &made), kept->share);
+    }
+    find_span(m, kept->zones, SLACK * usual);
+    for (int i = 0; i < m->bodies; i++)
+        if (cairn_zone_bounded(&kept->zones[i]))
+            TRY(visit_images(m, i, &kept->zones[i], add_image));
+    TRY(cairn_kept_pairs_begin(kept, m->bodies + m->count));
+    for (int k = 0; k < m->count; k++)
+        kept->zones[m->bodies + k] = zone_of_image(m, &kept->zones[m->owner[k]], m->image[k]);
     return CAIRN_OK;
 }
 
-static cairn_status choose(cairn_images *m, const cairn_crowd *crowd, double share)
+/* ---- bodies that left their zones ------------------------------------------------------------ */
+
+/* Whether the zone of a stray lies within the span of all, and needs no image that is not there. */
+static bool has_images(cairn_images *m, int body, const cairn_zone *zone)
 {
-    const cairn_lattice *cell = crowd->at->cell;
-    cairn_vec3 b[3];
-    cairn_lattice_reciprocal(cell, b);
-    memcpy(m->edge, cell->edge, sizeof m->edge);
-    m->slack = SLACK * mean_edge(crowd->at);
-    TRY(place(m, crowd, b));
-    TRY(make_room(m, 0, share));
-    const span all = span_of_all(m, cell, b);
-    for (int i = 0; i < m->bodies; i++) {
-        if (!cairn_zone_bounded(&m->room[i]))
-            continue;
-        const span own = span_of(&m->room[i], cell, b, m->slack);
-        TRY(add_images(m, i, cell, &own, &all));
+    const cairn_edge_span own = span_of(m, zone, 0);
+    bool within = cairn_zone_bounded(zone);
+    for (int i = 0; i < 3 && within; i++)
+        within =
+            !is_periodic(m, i) || (own.low[i] >= m->all.low[i] && own.high[i] <= m->all.high[i]);
+    return within && visit_images(m, body, zone, look_up_image) == CAIRN_OK;
+}
+
+/* The strays and their images, with their new zones; *serve: there are all images that they
+ * need. */
+static cairn_status renew(cairn_images *m, cairn_kept_pairs *kept, const cairn_layout *at,
+                          cairn_zone_numbers *strays, cairn_arena *scratch, bool *serve)
+{
+    int32_t *all = cairn_arena_take(scratch, (size_t)(m->bodies + m->count), sizeof *all);
+    int count = 0;
+    cairn_zone made;
+    if (!all)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < strays->count && *serve; i++) {
+        const cairn_zone *zone = zone_at_place(m, at, strays->zone[i], &made);
+        const cairn_zone wide = cairn_zone_widened(zone, kept->share);
+        *serve = has_images(m, strays->zone[i], &wide);
     }
-    TRY(lay_out(m, crowd));
-    return make_room(m, m->bodies, share);
+    for (int i = 0; i < strays->count && *serve; i++) {
+        int body = strays->zone[i];
+        const cairn_zone *zone = zone_at_place(m, at, body, &made);
+        kept->zones[body] = cairn_zone_widened(zone, kept->share);
+        all[count++] = body;
+        for (int k = first_image(m, body); k < m->count && m->owner[k] == body; k++) {
+            kept->zones[m->bodies + k] = zone_of_image(m, &kept->zones[body], m->image[k]);
+            all[count++] = m->bodies + k;
+        }
+    }
+    *strays = (cairn_zone_numbers){ all, count };
+    return CAIRN_OK;
+}
+
+/* Whether the list is valid; it is updated if few bodies left their zones. */
+static cairn_status serves(cairn_images *m, cairn_kept_pairs *kept, const cairn_crowd *crowd,
+                           cairn_arena *scratch, cairn_pair_list *spare, bool *serve)
+{
+    cairn_zone_numbers strays;
+    *serve = false;
+    if (!kept->made || m->bodies != crowd->at->count || kept->count != m->bodies + m->count ||
+        way_of_edges(m, crowd->at->cell) > m->slack)
+        return CAIRN_OK;
+    TRY(find_places(m, crowd));
+    const cairn_places places = { zone_at_place, m };
+    TRY(cairn_kept_pairs_strays(kept, crowd->at, &places, scratch, &strays));
+    *serve = strays.count == 0 || cairn_kept_pairs_mendable(kept, crowd->at->zones, &strays);
+    if (strays.count == 0 || !*serve)
+        return CAIRN_OK;
+    TRY(renew(m, kept, crowd->at, &strays, scratch, serve));
+    return *serve ? cairn_kept_pairs_mend(kept, &strays, scratch, spare) : CAIRN_OK;
 }
 
 /* ---- the list by bodies ---------------------------------------------------------------------- */
 
-/* A pair of the list by its bodies, the one in the lower row first; false: of two images, of an
- * image and a wall, or of a body and its own image. */
-static bool resolve(const cairn_images *m, cairn_pair of_zones, cairn_pair *pair,
-                    cairn_image *image)
-{
-    static const cairn_image none = { { 0, 0, 0 } };
-    int32_t first = of_zones.first, second = of_zones.second, n = m->bodies;
-    *image = none;
-    *pair = of_zones;
-    if (second < n) /* first < second */
-        return true;
-    if (first >= n || !cairn_zone_bounded(&m->zones[first]) || m->owner[second - n] == first)
-        return false;
-    int32_t owner = m->owner[second - n];
-    *image = m->image[second - n];
-    *pair = cairn_pair_of(first, owner);
-    if (owner < first)
-        *image = cairn_image_opposite(*image);
-    return true;
-}
-
-/* An entry of the list while it is sorted. */
+/* An entry of the list by its bodies, that in the lower row first. */
 typedef struct entry {
     cairn_pair pair;
     cairn_image image; /* of the second body */
 } entry;
 
-/* By the second row, then by the image, which is compared as the body of larger uid has it, so that
- * its order does not depend on rows. */
+/* A pair of a body and an image, by bodies; false: of an image and a wall, or of a body and its own
+ * image. */
+static bool resolve(const cairn_images *m, const cairn_zone *zones, cairn_pair of_zones, entry *out)
+{
+    int32_t first = of_zones.first, n = m->bodies, owner = m->owner[of_zones.second - n];
+    if (first >= n || !cairn_zone_bounded(&zones[first]) || owner == first)
+        return false;
+    out->image = m->image[of_zones.second - n];
+    out->pair = cairn_pair_of(first, owner);
+    if (owner < first)
+        out->image = cairn_image_opposite(out->image);
+    return true;
+}
+
+/* By rows, then by the image, which is compared as the body of larger uid has it, so that its order
+ * does not depend on rows. */
 static bool comes_before(const entry *a, const entry *b, const uint64_t *uid)
 {
+    if (a->pair.first != b->pair.first)
+        return a->pair.first < b->pair.first;
     if (a->pair.second != b->pair.second)
         return a->pair.second < b->pair.second;
     int order = cairn_image_compare(a->image, b->image);
@@ -332,33 +484,55 @@ static cairn_status sort(entry *items, size_t count, const cairn_crowd *crowd, c
     return CAIRN_OK;
 }
 
-static cairn_status reserve(cairn_pair_list *list, size_t count)
+static uint64_t key_of(cairn_pair pair)
 {
-    TRY(cairn_memory_reserve((void **)&list->items, &list->capacity, count, sizeof *list->items));
-    return cairn_memory_reserve((void **)&list->image, &list->image_capacity, count,
-                                sizeof *list->image);
+    return (uint64_t)pair.first << 32 | (uint64_t)pair.second;
+}
+
+/* Merge the pairs of two bodies, which are sorted, with those of a body and an image. */
+static void merge(cairn_images *m, const cairn_pair_list *zones, const entry *items, size_t count,
+                  const uint64_t *uid)
+{
+    const entry *end = items + count;
+    cairn_pair *out = m->list.items;
+    const int32_t bodies = m->bodies;
+    uint64_t next = count ? key_of(items->pair) : UINT64_MAX;
+    memset(m->code, 0, (zones->count + 1) * sizeof *m->code);
+    for (size_t k = 0; k <= zones->count; k++) {
+        const cairn_pair last = { INT32_MAX, INT32_MAX };
+        const entry own = { k < zones->count ? zones->items[k] : last, { { 0, 0, 0 } } };
+        while (next <= key_of(own.pair) && comes_before(items, &own, uid)) { /* few do */
+            m->code[out - m->list.items] = code_of(items->image);
+            *out++ = items++->pair;
+            next = items < end ? key_of(items->pair) : UINT64_MAX;
+        }
+        *out = own.pair;
+        out += own.pair.second < bodies;
+    }
+    m->list.count = (size_t)(out - m->list.items);
 }
 
 /* The list of zones as one of bodies, if it has changed. */
 static cairn_status translate(cairn_images *m, const cairn_kept_pairs *kept,
                               const cairn_crowd *crowd, cairn_arena *scratch)
 {
+    size_t total = kept->list.count, of_images = 0, count = 0;
     if (m->of_list[0] == kept->lists && m->of_list[1] == kept->mended)
         return CAIRN_OK;
-    entry *items = cairn_arena_take(scratch, kept->list.count, sizeof *items);
-    size_t count = 0;
+    for (size_t k = 0; k < total; k++)
+        of_images += kept->list.items[k].second >= m->bodies;
+    entry *items = cairn_arena_take(scratch, of_images, sizeof *items);
     if (!items)
         return CAIRN_NO_MEMORY;
     m->of_list[0] = -1; /* until it is complete */
-    for (size_t k = 0; k < kept->list.count; k++)
-        count += resolve(m, kept->list.items[k], &items[count].pair, &items[count].image);
+    for (size_t k = 0; k < total; k++)
+        if (kept->list.items[k].second >= m->bodies)
+            count += resolve(m, kept->zones, kept->list.items[k], &items[count]);
     TRY(sort(items, count, crowd, scratch));
-    TRY(reserve(&m->list, count));
-    for (size_t k = 0; k < count; k++) {
-        m->list.items[k] = items[k].pair;
-        m->list.image[k] = items[k].image;
-    }
-    m->list.count = count;
+    TRY(cairn_memory_reserve((void **)&m->list.items, &m->list.capacity, total + 1,
+                             sizeof *m->list.items));
+    TRY(cairn_memory_reserve((void **)&m->code, &m->code_capacity, total + 1, sizeof *m->code));
+    merge(m, &kept->list, items, count, crowd->uid);
     m->of_list[0] = kept->lists;
     m->of_list[1] = kept->mended;
     return CAIRN_OK;
@@ -368,54 +542,59 @@ static cairn_status translate(cairn_images *m, const cairn_kept_pairs *kept,
 
 typedef struct live_job {
     const cairn_images *images;
-    const cairn_crowd *crowd;
+    const cairn_layout *at;
     cairn_pair_list *out; /* each range fills its own part */
     int *found;           /* of each range                 */
 } live_job;
 
-/* The image that the second body of pair k has in this step. Walls have none. */
-static cairn_image image_now(const live_job *job, size_t k)
+/* Whether a pair with the image of this code is live. Walls have no images. */
+static bool image_is_live(const cairn_layout *at, cairn_pair pair, uint64_t code,
+                          cairn_image *image)
 {
-    const cairn_images *m = job->images;
-    const cairn_pair pair = m->list.items[k];
-    const cairn_zone *zones = job->crowd->at->zones;
-    if (!cairn_zone_bounded(&zones[pair.first]) || !cairn_zone_bounded(&zones[pair.second]))
-        return m->list.image[k];
-    return cairn_image_from(m->list.image[k], place_of(m, job->crowd, pair.second),
-                            place_of(m, job->crowd, pair.first));
+    const cairn_zone *first = &at->zones[pair.first];
+    cairn_zone second = at->zones[pair.second];
+    *image = (cairn_image){ { 0, 0, 0 } };
+    if (cairn_zone_bounded(first) && cairn_zone_bounded(&second)) {
+        *image = image_of(code);
+        move_zone(&second, at->cell, *image);
+    }
+    return cairn_zones_are_live(first, &second);
 }
 
 static void live_range(int begin, int end, void *context)
 {
+    static const cairn_image none = { { 0, 0, 0 } };
     const live_job *job = context;
-    const cairn_layout *at = job->crowd->at;
+    const cairn_zone *zones = job->at->zones;
+    const cairn_pair *pairs = job->images->list.items;
+    const uint64_t *place = job->images->place;
     size_t next = (size_t)begin;
     for (int k = begin; k < end; k++) {
-        const cairn_pair pair = job->images->list.items[k];
-        const cairn_image image = image_now(job, (size_t)k);
-        const cairn_zone *second = &at->zones[pair.second];
-        cairn_zone made;
-        if (cairn_image_is_other(image)) { /* few are */
-            made = *second;
-            move_zone(&made, at->cell, image);
-            second = &made;
-        }
+        const cairn_pair pair = pairs[k];
+        int soon = k + AHEAD < end ? k + AHEAD : k;
+        cairn_prefetch(&zones[pairs[soon].second], sizeof(cairn_zone));
+        uint64_t code = job->images->code[k] + place[pair.second] - place[pair.first];
         job->out->items[next] = pair;
-        job->out->image[next] = image;
-        next += cairn_zones_are_live(&at->zones[pair.first], second);
+        job->out->image[next] = none;
+        if (code == 0)
+            next += cairn_zones_are_live(&zones[pair.first], &zones[pair.second]);
+        else /* few are */
+            next += image_is_live(job->at, pair, code, &job->out->image[next]);
     }
     job->found[begin / GRAIN] = (int)(next - (size_t)begin);
 }
 
-static cairn_status list_live(const cairn_images *m, const cairn_crowd *crowd, cairn_arena *scratch,
+static cairn_status list_live(const cairn_images *m, const cairn_layout *at, cairn_arena *scratch,
                               cairn_pair_list *out)
 {
     size_t count = m->list.count, ranges = (count + GRAIN - 1) / GRAIN, total = 0;
-    live_job job = { m, crowd, out, cairn_arena_take(scratch, ranges, sizeof(int)) };
+    live_job job = { m, at, out, cairn_arena_take(scratch, ranges, sizeof(int)) };
     out->count = 0;
     if (!job.found)
         return CAIRN_NO_MEMORY;
-    TRY(reserve(out, count));
+    TRY(cairn_memory_reserve((void **)&out->items, &out->capacity, count, sizeof *out->items));
+    TRY(cairn_memory_reserve((void **)&out->image, &out->image_capacity, count,
+                             sizeof *out->image));
     cairn_parallel_for((int)count, GRAIN, live_range, &job);
     for (size_t k = 0; k < ranges; k++) {
         size_t found = (size_t)job.found[k];
@@ -430,19 +609,15 @@ static cairn_status list_live(const cairn_images *m, const cairn_crowd *crowd, c
 cairn_status cairn_images_live(cairn_images *m, cairn_kept_pairs *kept, const cairn_crowd *crowd,
                                cairn_arena *scratch, cairn_pair_list *out)
 {
-    bool serve = false;
-    if (are_right(m, crowd->at)) {
-        TRY(lay_out(m, crowd));
-        const cairn_layout now = { .count = m->bodies + m->count, .zones = m->zones };
-        TRY(cairn_kept_pairs_serve(kept, &now, m->room, scratch, out, &serve));
-    }
+    bool serve;
+    TRY(serves(m, kept, crowd, scratch, out, &serve));
     if (!serve) {
         cairn_kept_pairs_tune(kept);
-        TRY(choose(m, crowd, kept->share));
-        TRY(cairn_kept_pairs_make(kept, crowd->broad, m->zones, m->bodies + m->count, scratch));
+        TRY(choose(m, kept, crowd));
+        TRY(cairn_kept_pairs_make(kept, crowd->broad, scratch));
     }
     TRY(translate(m, kept, crowd, scratch));
-    TRY(list_live(m, crowd, scratch, out));
+    TRY(list_live(m, crowd->at, scratch, out));
     cairn_kept_pairs_used(kept, out->count);
     return CAIRN_OK;
 }

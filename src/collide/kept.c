@@ -72,38 +72,38 @@ static bool covers(const cairn_zone *made, const cairn_zone *now)
 }
 
 typedef struct cover_job {
-    const cairn_zone *made, *now;
-    int32_t *left; /* each range fills its own part: strays                      */
-    int *found;    /* of each range                                              */
+    const cairn_zone *made;
+    const cairn_layout *at;
+    const cairn_places *places; /* NULL: where they are in the layout             */
+    int32_t *left;              /* each range fills its own part: strays          */
+    int *found;                 /* of each range                                  */
 } cover_job;
 
 static void cover_range(int begin, int end, void *context)
 {
     const cover_job *job = context;
+    const cairn_places *p = job->places;
     int32_t *left = job->left + begin;
     for (int i = begin; i < end; i++) {
+        cairn_zone made;
+        const cairn_zone *now = p ? p->zone(p->context, job->at, i, &made) : &job->at->zones[i];
         *left = i;
-        left += !covers(&job->made[i], &job->now[i]);
+        left += !covers(&job->made[i], now);
     }
     job->found[begin / GRAIN] = (int)(left - (job->left + begin));
 }
 
-/* Find the strays: zones that have left those that the list was built with. */
-typedef struct strays {
-    int32_t *zone;
-    int count;
-} strays;
-
-static cairn_status find_strays(const cairn_kept_pairs *kept, const cairn_layout *at,
-                                cairn_arena *scratch, strays *out)
+cairn_status cairn_kept_pairs_strays(const cairn_kept_pairs *kept, const cairn_layout *at,
+                                     const cairn_places *places, cairn_arena *scratch,
+                                     cairn_zone_numbers *out)
 {
     size_t count = (size_t)at->count, ranges = (count + GRAIN - 1) / GRAIN;
-    cover_job job = { kept->zones, at->zones, cairn_arena_take(scratch, count, sizeof(int32_t)),
+    cover_job job = { kept->zones, at, places, cairn_arena_take(scratch, count, sizeof(int32_t)),
                       cairn_arena_take(scratch, ranges, sizeof(int)) };
     if (!job.left || !job.found)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for(at->count, GRAIN, cover_range, &job);
-    *out = (strays){ job.left, 0 };
+    *out = (cairn_zone_numbers){ job.left, 0 };
     for (size_t k = 0; k < ranges; k++) {
         memmove(job.left + out->count, job.left + k * GRAIN,
                 (size_t)job.found[k] * sizeof *job.left);
@@ -167,19 +167,22 @@ static double mean_edge(const cairn_zone *zones, int count)
     return bounded ? sum / bounded : 0;
 }
 
-cairn_status cairn_kept_pairs_make(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
-                                   const cairn_zone *zones, int count, cairn_arena *scratch)
+cairn_status cairn_kept_pairs_begin(cairn_kept_pairs *kept, int count)
 {
     kept->made = false;
     kept->uses = 0;
-    TRY(cairn_memory_reserve((void **)&kept->zones, &kept->capacity, (size_t)count,
-                             sizeof *kept->zones));
-    for (int i = 0; i < count; i++)
-        kept->zones[i] = cairn_zone_widened(&zones[i], kept->share);
+    kept->count = count;
+    return cairn_memory_reserve((void **)&kept->zones, &kept->capacity, (size_t)count,
+                                sizeof *kept->zones);
+}
+
+cairn_status cairn_kept_pairs_make(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
+                                   cairn_arena *scratch)
+{
+    int count = kept->count;
     kept->usual = mean_edge(kept->zones, count);
     kept->mending = 0;
     TRY(cairn_pairs_find(broad, kept->zones, count, scratch, &kept->list));
-    kept->count = count;
     kept->most = (size_t)(GROWN * (double)kept->list.count) + (size_t)count;
     kept->made = true;
     kept->lists++;
@@ -242,70 +245,48 @@ static cairn_status merge(cairn_kept_pairs *kept, cairn_pair_list *spare)
     return CAIRN_OK;
 }
 
-/* Whether the new zones of the strays lie within those of `room`. */
-static bool have_room(const cairn_kept_pairs *kept, const cairn_zone *zones, const cairn_zone *room,
-                      const strays *s)
+bool cairn_kept_pairs_mendable(const cairn_kept_pairs *kept, const cairn_zone *zones,
+                               const cairn_zone_numbers *s)
 {
-    bool good = true;
-    for (int i = 0; room && i < s->count && good; i++) {
-        const cairn_zone wide = cairn_zone_widened(&zones[s->zone[i]], kept->share);
-        good = covers(&room[s->zone[i]], &wide);
-    }
-    return good;
-}
-
-/* Whether the strays are few enough, and there is no other reason for a new list. */
-static bool can_be_mended(const cairn_kept_pairs *kept, const cairn_layout *at, const strays *s)
-{
-    double cost = kept->mending + (double)STRAY * s->count + (double)LOOK * at->count;
-    return (int64_t)s->count * FEW <= at->count && cost <= (double)REBUILD * at->count &&
+    double cost = kept->mending + (double)STRAY * s->count + (double)LOOK * kept->count;
+    return (int64_t)s->count * FEW <= kept->count && cost <= (double)REBUILD * kept->count &&
            kept->list.count <= kept->most &&
-           cairn_strays_suit(at->zones, s->zone, s->count, kept->usual);
+           cairn_strays_suit(zones, s->zone, s->count, kept->usual);
 }
 
-/* New zones for the strays, and their pairs. */
-static cairn_status mend(cairn_kept_pairs *kept, const cairn_layout *at, const strays *s,
-                         cairn_arena *scratch, cairn_pair_list *spare)
+cairn_status cairn_kept_pairs_mend(cairn_kept_pairs *kept, const cairn_zone_numbers *s,
+                                   cairn_arena *scratch, cairn_pair_list *spare)
 {
-    const cairn_strays few = { kept->zones, at->count, s->zone, s->count, kept->usual };
+    const cairn_strays few = { kept->zones, kept->count, s->zone, s->count, kept->usual };
     kept->made = false; /* until the list is complete again */
-    for (int i = 0; i < s->count; i++)
-        kept->zones[s->zone[i]] = cairn_zone_widened(&at->zones[s->zone[i]], kept->share);
     TRY(cairn_strays_find(&few, scratch, &kept->fresh));
     TRY(merge(kept, spare));
-    kept->mending += (double)STRAY * s->count + (double)LOOK * at->count;
+    kept->mending += (double)STRAY * s->count + (double)LOOK * kept->count;
     kept->mended++;
     kept->made = true;
     return CAIRN_OK;
 }
 
-cairn_status cairn_kept_pairs_serve(cairn_kept_pairs *kept, const cairn_layout *at,
-                                    const cairn_zone *room, cairn_arena *scratch,
-                                    cairn_pair_list *spare, bool *serve)
-{
-    strays s;
-    *serve = false;
-    if (!kept->made || at->count != kept->count)
-        return CAIRN_OK;
-    TRY(find_strays(kept, at, scratch, &s));
-    *serve = s.count == 0;
-    if (*serve || !can_be_mended(kept, at, &s) || !have_room(kept, at->zones, room, &s))
-        return CAIRN_OK;
-    TRY(mend(kept, at, &s, scratch, spare));
-    *serve = true;
-    return CAIRN_OK;
-}
-
-/* Provide a valid list: the present one, updated if necessary, or a new one. */
+/* Provide a valid list: the present one, updated if few zones have left theirs, or a new one. */
 static cairn_status make_sure(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
                               const cairn_layout *at, cairn_arena *scratch, cairn_pair_list *spare)
 {
-    bool serve;
-    TRY(cairn_kept_pairs_serve(kept, at, NULL, scratch, spare, &serve));
-    if (serve)
+    cairn_zone_numbers s = { NULL, 0 };
+    bool there = kept->made && at->count == kept->count;
+    if (there)
+        TRY(cairn_kept_pairs_strays(kept, at, NULL, scratch, &s));
+    if (there && s.count == 0)
         return CAIRN_OK;
+    if (there && cairn_kept_pairs_mendable(kept, at->zones, &s)) {
+        for (int i = 0; i < s.count; i++)
+            kept->zones[s.zone[i]] = cairn_zone_widened(&at->zones[s.zone[i]], kept->share);
+        return cairn_kept_pairs_mend(kept, &s, scratch, spare);
+    }
     cairn_kept_pairs_tune(kept);
-    return cairn_kept_pairs_make(kept, broad, at->zones, at->count, scratch);
+    TRY(cairn_kept_pairs_begin(kept, at->count));
+    for (int i = 0; i < at->count; i++)
+        kept->zones[i] = cairn_zone_widened(&at->zones[i], kept->share);
+    return cairn_kept_pairs_make(kept, broad, scratch);
 }
 
 /* ---- the pairs of a step -------------------------------------------------------------------- */
@@ -317,19 +298,6 @@ typedef struct live_job {
     int *found;      /* of each range                 */
 } live_job;
 
-static inline bool is_live(const cairn_zone *a, const cairn_zone *b)
-{
-    if (a->kind == CAIRN_ZONE_BALL && b->kind == CAIRN_ZONE_BALL)
-        return cairn_balls_meet(a, b) & (a->movable | b->movable); /* half pass: no branch */
-    return a->kind != CAIRN_ZONE_NONE && b->kind != CAIRN_ZONE_NONE && (a->movable || b->movable) &&
-           cairn_zones_meet(a, b);
-}
-
-bool cairn_zones_are_live(const cairn_zone *a, const cairn_zone *b)
-{
-    return is_live(a, b);
-}
-
 static void live_range(int begin, int end, void *context)
 {
     const live_job *job = context;
@@ -339,7 +307,7 @@ static void live_range(int begin, int end, void *context)
         int soon = k + AHEAD < end ? k + AHEAD : k;
         cairn_prefetch(&job->zones[job->pairs[soon].second], sizeof(cairn_zone));
         *out = pair;
-        out += is_live(&job->zones[pair.first], &job->zones[pair.second]);
+        out += cairn_zones_are_live(&job->zones[pair.first], &job->zones[pair.second]);
     }
     job->found[begin / GRAIN] = (int)(out - (job->out + begin));
 }

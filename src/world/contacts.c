@@ -434,6 +434,10 @@ static void set_image(const gathering *g, int j, size_t k, bool swapped)
 {
     cairn_contact_store *c = &g->world->contacts;
     cairn_image image = g->world->pair_list.image[k];
+    c->image[j] = image;
+    c->shift[j] = cairn_vec(0, 0, 0);
+    if (!cairn_image_is_other(image)) /* most are in their own place */
+        return;
     c->image[j] = swapped ? cairn_image_opposite(image) : image;
     c->shift[j] = cairn_lattice_shift(g->cell, c->image[j]);
     if (swapped)

@@ -537,21 +537,19 @@ static double translation_energy(const cairn_world *world, int i)
     return b->mass[i] * (0.5 * cairn_dot(b->v[i], b->v[i]) - cairn_dot(world->gravity, b->x[i]));
 }
 
-/* Put one body back into the cell; *any: it had left. `put` has the edges added to each body. */
-static bool put_back(cairn_world *world, const cairn_vec3 reciprocal[3], int i, cairn_image *put)
+/* Put a body back into the cell; returns the edges that were added to it. */
+static cairn_image put_back(cairn_world *world, const cairn_vec3 reciprocal[3], int i)
 {
     cairn_periodic *p = &world->periodic;
     cairn_body_store *b = &world->bodies;
-    *put = cairn_lattice_home(&p->cell, reciprocal, b->x[i]);
-    if (!cairn_image_is_other(*put))
-        return false;
+    cairn_image put = cairn_lattice_home(&p->cell, reciprocal, b->x[i]);
     double before = translation_energy(world, i);
-    b->x[i] = cairn_add(b->x[i], cairn_lattice_shift(&p->cell, *put));
-    b->v[i] = cairn_add(b->v[i], cairn_lattice_drift(&p->cell, *put));
+    b->x[i] = cairn_add(b->x[i], cairn_lattice_shift(&p->cell, put));
+    b->v[i] = cairn_add(b->v[i], cairn_lattice_drift(&p->cell, put));
     for (int axis = 0; axis < 3; axis++)
-        b->image[i].k[axis] -= put->k[axis];
+        b->image[i].k[axis] -= put.k[axis];
     p->work += translation_energy(world, i) - before;
-    return true;
+    return put;
 }
 
 /* The contacts of the last step, from which the warm start comes, follow their bodies: b has moved
@@ -563,6 +561,9 @@ static void follow(cairn_world *world, const cairn_image *put)
     for (int j = 0; j < c->count; j++) {
         const int32_t *body = c->body + 2 * (size_t)j;
         cairn_image a = put[body[0]], b = put[body[1]];
+        if (!cairn_image_is_other(a) && !cairn_image_is_other(b) &&
+            !cairn_image_is_other(c->image[j]))
+            continue;
         c->point[j] = cairn_add(c->point[j], cairn_lattice_shift(cell, a));
         c->image[j] = cairn_image_from(c->image[j], a, b);
         c->shift[j] = cairn_lattice_shift(cell, c->image[j]);
@@ -598,10 +599,14 @@ cairn_status cairn_lattice_begin(cairn_world *world, double h)
     if (!put)
         return CAIRN_NO_MEMORY;
     bool any = false;
-    for (int i = 0; i < b->held; i++)
-        put[i] = (cairn_image){ { 0, 0, 0 } };
-    for (int i = b->held; i < b->count; i++)
-        any = put_back(world, reciprocal, i, &put[i]) || any;
+    for (int i = b->held; i < b->count; i++) {
+        if (cairn_lattice_holds(cell, reciprocal, b->x[i])) /* most are */
+            continue;
+        if (!any)
+            memset(put, 0, (size_t)b->count * sizeof *put);
+        any = true;
+        put[i] = put_back(world, reciprocal, i);
+    }
     if (any) {
         follow(world, put);
         clear_walls(world);
