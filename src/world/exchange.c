@@ -789,7 +789,5 @@ cairn_status cairn_exchange_check(const cairn_world *world, const cairn_step_opt
     /* the function would see a part of the bodies only */
     if (world->loaded.force)
         return refuse(error, "loads", "forces that a function of the state gives");
-    if (world->driven.cells.count > 0)
-        return refuse(error, "cells", "worlds with cells");
     return CAIRN_OK;
 }

@@ -1231,14 +1231,25 @@ static cairn_world *squeezed_balls(void)
     return world;
 }
 
-TEST(members_refuse_cells)
+static cairn_world *squeezed_heavily(void)
 {
-    cairn_step_options options = options_for("coulomb", 2);
-    run_members(squeezed_balls, &options, 1, 2, &parts);
-    for (int k = 0; k < 2; k++) {
-        CHECK_INT(jobs[k].status, CAIRN_UNSUPPORTED);
-        CHECK_CONTAINS(jobs[k].message, "worlds with cells");
+    cairn_world *world = squeezed_balls();
+    world->driven.cells.items[0].def.mass = 50;
+    for (int w = 0; w < 6; w++) {
+        cairn_body_id id = { world->driven.cells.items[0].wall[w].uid };
+        world->bodies.mass[cairn_body_row(world, id)] = 50;
     }
+    return world;
+}
+
+/* From the 8th step on, overlaps between two parts are corrected that are as small as rounding: the
+ * velocities of such contacts must not depend on the member that computes them. */
+TEST(cells_press_the_same_way)
+{
+    check_parts(squeezed_balls, "convex", 6, 4);
+    check_parts(squeezed_heavily, "coulomb", 10, 3);
+    CHECK(whole.report.energy.load_work != 0);
+    check_gathered(squeezed_heavily, "coulomb", 6, 5, 2);
 }
 
 static int failing_send, sends;
@@ -1355,7 +1366,7 @@ GROUP(test_exchange)
         CASE(fixed_bodies_are_removed_the_same_way),
         CASE(bodies_come_and_go_the_same_way), CASE(groups_fall_asleep_and_wake_the_same_way),
         CASE(joints_hold_the_same_way), CASE(all_members_end_where_a_message_cannot_be_sent),
-        CASE(the_first_member_collects_the_state_of_all), CASE(members_refuse_cells),
+        CASE(the_first_member_collects_the_state_of_all), CASE(cells_press_the_same_way),
         CASE(all_members_fail_where_one_gives_up),
         CASE(members_follow_functions_of_time),
         CASE(the_first_member_collects_functions_inlets_and_joints),
