@@ -211,6 +211,11 @@ cairn_status cairn_scene_check_periodic(cairn_scene_build *b)
     if (!cairn_lattice_exists(&cell))
         return CAIRN_OK;
     cairn_status status = cairn_world_step_check(b->scene->world, &b->scene->step, &wrong);
+    bool of_cell = strcmp(wrong.key, "periodic") == 0; /* or of an option of the run */
+    if (of_cell)
+        wrong.key[0] = '\0';
+    else
+        node = cairn_yaml_find(b->tree.root, "run");
     return cairn_scene_blame(b, status, node ? node : b->tree.root, &wrong);
 }
 

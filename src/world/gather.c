@@ -589,6 +589,7 @@ static cairn_status copy_rest(const cairn_world *from, cairn_world *to)
     copy_driven(&from->driven, &to->driven);
     cairn_world_copy_varied(from, to);
     cairn_cells_copy(from, to);
+    cairn_lattice_copy(from, to);
     prune_loads(to);
     cairn_joints_index(to);
     to->time = from->time;

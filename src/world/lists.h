@@ -207,6 +207,11 @@ const cairn_lattice *cairn_lattice_of(const cairn_world *world);
 cairn_status cairn_lattice_begin(cairn_world *world, double h);
 /* When it ends: move the edges. */
 void cairn_lattice_advance(cairn_world *world, double h);
+/* For members: from one world to another of the same bodies. */
+void cairn_lattice_copy(const cairn_world *from, cairn_world *to);
+/* An upper bound on how far an image moves relative to its body in the next step, over its distance
+ * from it. */
+double cairn_lattice_way(const cairn_world *world, double h);
 /* The cell as bytes of a saved state, and back; fails where it spans no volume. */
 void cairn_lattice_write(cairn_writer *w, const cairn_world *world);
 cairn_status cairn_lattice_read(cairn_reader *r, cairn_world *world);

@@ -19,6 +19,8 @@
 #include "math/vec.h"
 #include "world/world.h"
 
+enum { FARTHEST_IMAGE = 16 }; /* edges that a body can be from another that it meets */
+
 /* ---- joining -------------------------------------------------------------------- */
 
 /* Drop contacts without an own body: the members that own their bodies have them. */
@@ -165,6 +167,7 @@ typedef struct moving {
     uint8_t *ghost;        /* of each own body and near member: 1: a ghost there      */
     cairn_directory known; /* from uids of own bodies to their index in `own`         */
     size_t record;         /* bytes of the record of a body                           */
+    double way;            /* of images in this step, over their distance             */
     const uint64_t *place; /* of own bodies: sort by it; NULL: they keep their order  */
 } moving;
 
@@ -493,11 +496,65 @@ static box box_around(box a, const traveller *t)
     return a;
 }
 
-/* Whether the boxes overlap or touch. */
-static bool reaches(const traveller *t, const box *b)
+static bool overlap(const box *a, const box *b)
 {
-    return t->low.x <= b->high.x && t->high.x >= b->low.x && t->low.y <= b->high.y &&
-           t->high.y >= b->low.y && t->low.z <= b->high.z && t->high.z >= b->low.z;
+    return a->low.x <= b->high.x && a->high.x >= b->low.x && a->low.y <= b->high.y &&
+           a->high.y >= b->low.y && a->low.z <= b->high.z && a->high.z >= b->low.z;
+}
+
+/* The range of a box along a reciprocal vector of the cell, in edges. */
+static void measure(const box *of, cairn_vec3 b, double range[2])
+{
+    double middle = 0.5 * cairn_dot(b, cairn_add(of->low, of->high));
+    cairn_vec3 size = cairn_sub(of->high, of->low);
+    double half = 0.5 * (fabs(b.x) * size.x + fabs(b.y) * size.y + fabs(b.z) * size.z);
+    range[0] = middle - half;
+    range[1] = middle + half;
+}
+
+/* A box at an image, with the way that the image may move in the step. */
+static box image_of(const moving *m, const box *of, cairn_image image)
+{
+    cairn_vec3 shift = cairn_lattice_shift(&m->world->periodic.cell, image);
+    double way = m->way * cairn_norm(shift);
+    cairn_vec3 more = { way, way, way };
+    return (box){ cairn_sub(cairn_add(of->low, shift), more),
+                  cairn_add(cairn_add(of->high, shift), more) };
+}
+
+/* Whether an image of a overlaps b, in a periodic world. Boxes are compared along the edges first,
+ * one edge wider on both sides for the way of the images. */
+static bool images_overlap(const moving *m, const box *a, const box *b)
+{
+    const cairn_lattice *cell = &m->world->periodic.cell;
+    int32_t from[3] = { 0, 0, 0 }, to[3] = { 0, 0, 0 };
+    cairn_vec3 reciprocal[3];
+    cairn_lattice_reciprocal(cell, reciprocal);
+    for (int i = 0; i < 3; i++) {
+        double one[2], other[2];
+        measure(a, reciprocal[i], one);
+        measure(b, reciprocal[i], other);
+        if (!cairn_edge_is_periodic(cell, i))
+            continue;
+        from[i] = (int32_t)fmax(ceil(other[0] - one[1]) - 1, -FARTHEST_IMAGE);
+        to[i] = (int32_t)fmin(floor(other[1] - one[0]) + 1, FARTHEST_IMAGE);
+    }
+    for (int32_t x = from[0]; x <= to[0]; x++)
+        for (int32_t y = from[1]; y <= to[1]; y++)
+            for (int32_t z = from[2]; z <= to[2]; z++) {
+                const box moved = image_of(m, a, (cairn_image){ { x, y, z } });
+                if (overlap(&moved, b))
+                    return true;
+            }
+    return false;
+}
+
+/* Whether what is in two boxes can meet in this step. */
+static bool meet(const moving *m, const box *a, const box *b)
+{
+    if (!(a->low.x <= a->high.x && b->low.x <= b->high.x)) /* an empty part */
+        return false;
+    return overlap(a, b) || (cairn_lattice_of(m->world) && images_overlap(m, a, b));
 }
 
 /* Boxes around the bodies of all parts, shared by all members; NULL: no memory. Boxes per part
@@ -578,12 +635,6 @@ static void look_at_contacts(moving *m, void (*look)(moving *m, const meeting *h
     }
 }
 
-static bool overlap(const box *a, const box *b)
-{
-    return a->low.x <= b->high.x && a->high.x >= b->low.x && a->low.y <= b->high.y &&
-           a->high.y >= b->low.y && a->low.z <= b->high.z && a->high.z >= b->low.z;
-}
-
 /* Parts of other members whose boxes overlap that of an own part, for each own part. */
 typedef struct near_parts {
     int *first;     /* of each own part, and the end */
@@ -597,7 +648,9 @@ static void list_near(const moving *m, const box *boxes, near_parts *near)
     for (int own = by->first; own < by->end; own++) {
         near->first[own - by->first] = count;
         for (int part = 0; part < m->x->parts; part++) {
-            if ((part >= by->first && part < by->end) || !overlap(&boxes[own], &boxes[part]))
+            /* the lower part first, so that both members see the same */
+            int low = own < part ? own : part, high = own < part ? part : own;
+            if ((part >= by->first && part < by->end) || !meet(m, &boxes[low], &boxes[high]))
                 continue;
             if (near->part)
                 near->part[count] = (uint16_t)part;
@@ -652,7 +705,7 @@ static void mark_near(moving *m, const box *boxes, const near_parts *near)
         traveller head = head_of(m->own.data, m->record, k);
         const int *first = near->first + (head.part - x->bodies.first);
         for (int i = first[0]; i < first[1]; i++)
-            if (reaches(&head, &boxes[near->part[i]])) {
+            if (meet(m, &(box){ head.low, head.high }, &boxes[near->part[i]])) {
                 int to = m->slot[cairn_link_holder(x->link, near->part[i], x->parts)];
                 m->ghost[(size_t)k * (size_t)m->near + (size_t)to] = 1;
             }
@@ -878,6 +931,7 @@ cairn_status cairn_exchange_move(cairn_world *world, const cairn_step_options *o
                  .members = x->link->members,
                  .me = x->link->member,
                  .record = body_size(),
+                 .way = cairn_lattice_way(world, options->time_step),
                  .place = place };
     cairn_status status = start(&m, parts);
     if (status == CAIRN_OK)

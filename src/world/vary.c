@@ -462,9 +462,6 @@ cairn_status cairn_lattice_check(const cairn_world *world, const cairn_step_opti
 {
     if (!cairn_lattice_of(world))
         return CAIRN_OK;
-    if (world->exchange.link)
-        return cairn_fail(error, CAIRN_UNSUPPORTED, "periodic",
-                          "a world with a periodic cell is computed by one process only");
     for (size_t k = 0; k < world->joints.count; k++)
         if (world->joints.items[k].alive)
             return cairn_fail(error, CAIRN_UNSUPPORTED, "periodic",
@@ -540,15 +537,13 @@ static double translation_energy(const cairn_world *world, int i)
 /* Put a body back into the cell; returns the edges that were added to it. */
 static cairn_image put_back(cairn_world *world, const cairn_vec3 reciprocal[3], int i)
 {
-    cairn_periodic *p = &world->periodic;
+    const cairn_lattice *cell = &world->periodic.cell;
     cairn_body_store *b = &world->bodies;
-    cairn_image put = cairn_lattice_home(&p->cell, reciprocal, b->x[i]);
-    double before = translation_energy(world, i);
-    b->x[i] = cairn_add(b->x[i], cairn_lattice_shift(&p->cell, put));
-    b->v[i] = cairn_add(b->v[i], cairn_lattice_drift(&p->cell, put));
+    cairn_image put = cairn_lattice_home(cell, reciprocal, b->x[i]);
+    b->x[i] = cairn_add(b->x[i], cairn_lattice_shift(cell, put));
+    b->v[i] = cairn_add(b->v[i], cairn_lattice_drift(cell, put));
     for (int axis = 0; axis < 3; axis++)
         b->image[i].k[axis] -= put.k[axis];
-    p->work += translation_energy(world, i) - before;
     return put;
 }
 
@@ -582,11 +577,64 @@ static void clear_walls(cairn_world *world)
             }
 }
 
-/* Held bodies stay where they are: their motion is given. */
+/* Bodies that have left: their number, and the energy, J, that putting them back gave them. */
+typedef struct put_sum {
+    double work;
+    int64_t count;
+} put_sum;
+
+typedef struct put_job {
+    cairn_world *world;
+    const cairn_vec3 *reciprocal;
+    cairn_image *put; /* of each body: the edges that were added */
+} put_job;
+
+/* Held bodies stay where they are: their motion is given. Ghosts have been copied from their
+ * owners: for them each member does the same. */
+static void put_range(int begin, int end, void *context, void *value)
+{
+    const put_job *job = context;
+    const cairn_body_store *b = &job->world->bodies;
+    put_sum *sum = value;
+    for (int i = begin > b->held ? begin : b->held; i < end; i++) {
+        if (cairn_lattice_holds(&job->world->periodic.cell, job->reciprocal, b->x[i]))
+            continue; /* most are in the cell */
+        double before = translation_energy(job->world, i);
+        job->put[i] = put_back(job->world, job->reciprocal, i);
+        sum->work += translation_energy(job->world, i) - before;
+        sum->count++;
+    }
+}
+
+static void add_put(void *result, const void *value)
+{
+    put_sum *sum = result;
+    const put_sum *part = value;
+    sum->work += part->work;
+    sum->count += part->count;
+}
+
+/* All bodies in one range or, in a world in parts, by parts: the sum is then the same for any number
+ * of members. */
+static cairn_status put_all(put_job *job, put_sum *sum)
+{
+    static const put_sum none = { 0, 0 };
+    cairn_world *world = job->world;
+    const cairn_reduction all = { .count = world->bodies.count,
+                                  .grain = world->bodies.count + 1,
+                                  .parted = cairn_world_parted(world),
+                                  .work = put_range,
+                                  .join = add_put,
+                                  .context = job,
+                                  .neutral = &none,
+                                  .size = sizeof none };
+    *sum = none;
+    return cairn_arena_reduce(&world->scratch, &all, sum);
+}
+
 cairn_status cairn_lattice_begin(cairn_world *world, double h)
 {
     cairn_lattice *cell = &world->periodic.cell;
-    cairn_body_store *b = &world->bodies;
     cairn_vec3 reciprocal[3];
     if (!cairn_lattice_is_periodic(cell))
         return CAIRN_OK;
@@ -595,24 +643,44 @@ cairn_status cairn_lattice_begin(cairn_world *world, double h)
         cell->rate[i] = edge_rate(&world->periodic, h, cell->edge[i]);
     cairn_lattice_reciprocal(cell, reciprocal);
     cairn_arena_moment before = cairn_arena_now(&world->scratch);
-    cairn_image *put = cairn_arena_take(&world->scratch, (size_t)b->count, sizeof *put);
-    if (!put)
+    size_t count = (size_t)world->bodies.count;
+    put_job job = { world, reciprocal,
+                    cairn_arena_take(&world->scratch, count, sizeof(cairn_image)) };
+    put_sum sum;
+    if (!job.put)
         return CAIRN_NO_MEMORY;
-    bool any = false;
-    for (int i = b->held; i < b->count; i++) {
-        if (cairn_lattice_holds(cell, reciprocal, b->x[i])) /* most are */
-            continue;
-        if (!any)
-            memset(put, 0, (size_t)b->count * sizeof *put);
-        any = true;
-        put[i] = put_back(world, reciprocal, i);
-    }
-    if (any) {
-        follow(world, put);
+    memset(job.put, 0, count * sizeof *job.put);
+    TRY(put_all(&job, &sum));
+    world->periodic.work += sum.work;
+    if (sum.count > 0) {
+        follow(world, job.put);
         clear_walls(world);
     }
     cairn_arena_return(&world->scratch, before);
     return CAIRN_OK;
+}
+
+void cairn_lattice_copy(const cairn_world *from, cairn_world *to)
+{
+    to->periodic.cell = from->periodic.cell;
+    to->periodic.work = from->periodic.work;
+    memcpy(to->periodic.gradient, from->periodic.gradient, sizeof to->periodic.gradient);
+}
+
+/* |(1 - h L/2)^-1 L| <= 2 |L| for h |L| <= 1, with the Frobenius norm. Twice that, since the edges
+ * move until the end of the step. */
+double cairn_lattice_way(const cairn_world *world, double h)
+{
+    double gradient[3][3], sum = 0;
+    memcpy(gradient, world->periodic.gradient, sizeof gradient);
+    for (size_t k = 0; k < world->driven.varied.count; k++) {
+        const cairn_varied_number *v = &world->driven.varied.items[k];
+        if (v->what >= CAIRN_VARIED_LATTICE_X)
+            gradient[v->index][v->what - CAIRN_VARIED_LATTICE_X] = number_in_step(world, v, h);
+    }
+    for (int i = 0; i < 9; i++)
+        sum += gradient[i / 3][i % 3] * gradient[i / 3][i % 3];
+    return 4 * h * sqrt(sum);
 }
 
 void cairn_lattice_advance(cairn_world *world, double h)

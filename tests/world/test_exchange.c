@@ -1252,6 +1252,56 @@ TEST(cells_press_the_same_way)
     check_gathered(squeezed_heavily, "coulomb", 6, 5, 2);
 }
 
+/* ---- periodic cells --------------------------------------------------------------------------- */
+
+/* A dense gas of balls and bricks in a cell that is periodic along all axes. */
+static cairn_world *sheared_gas(double rate)
+{
+    cairn_world_def def = cairn_world_def_default();
+    cairn_lattice_def cell = cairn_lattice_def_default();
+    cairn_material_def material = { .friction = 0.3 };
+    cairn_world *world;
+    def.gravity = cairn_vec(0, 0, -2);
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    cell.axes = (cairn_names){ .items = { "x", "y", "z" }, .count = 3 };
+    cell.gradient_x = cairn_vec(0, rate, -0.5 * rate);
+    cell.gradient_z = cairn_vec(0, 0, -0.2 * rate);
+    CHECK_OK(cairn_world_set_lattice(world, &cell));
+    for (int i = 0; i < 125; i++) {
+        cairn_body_def body = cairn_body_def_default();
+        int place[3] = { i % 5, i / 5 % 5, i / 25 };
+        body.shape = cairn_shape_default(i % 9 ? CAIRN_SHAPE_SPHERE : CAIRN_SHAPE_BOX, 3);
+        body.shape.radius = 0.085 + 0.0015 * (i % 8);
+        body.shape.size = cairn_vec(0.12, 0.1, 0.14);
+        body.mass = 1 + 0.1 * (i % 3);
+        body.position = cairn_vec(0.2 * place[0] + 0.01, 0.2 * place[1] + 0.03 * (i % 2),
+                                  0.2 * place[2] + 0.05);
+        body.velocity = cairn_vec(3 * sin(i), 3 * sin(3.1 * i + 1), 3 * sin(2.3 * i + 2));
+        CHECK_OK(cairn_body_create(world, &body, NULL));
+    }
+    return world;
+}
+
+static cairn_world *gas_at_rest(void)
+{
+    return sheared_gas(0);
+}
+
+static cairn_world *gas_in_shear(void)
+{
+    return sheared_gas(2);
+}
+
+TEST(periodic_cells_are_the_same)
+{
+    check_parts(gas_at_rest, "coulomb", 8, 4);
+    CHECK(whole.report.active > 100);
+    check_parts(gas_in_shear, "convex", 30, 3);
+    CHECK(whole.report.energy.driver_work != 0);
+    check_gathered(gas_in_shear, "coulomb", 10, 5, 2);
+}
+
 static int failing_send, sends;
 
 static cairn_status send_at_times(void *context, int to, const void *bytes, size_t count)
@@ -1363,11 +1413,11 @@ GROUP(test_exchange)
         CASE(gradient_methods_and_outer_loops_find_the_same_impulses),
         CASE(loads_push_the_same_way), CASE(inlets_pour_the_same_bodies),
         CASE(outlets_take_the_same_bodies_and_bring_them_back),
-        CASE(fixed_bodies_are_removed_the_same_way),
-        CASE(bodies_come_and_go_the_same_way), CASE(groups_fall_asleep_and_wake_the_same_way),
-        CASE(joints_hold_the_same_way), CASE(all_members_end_where_a_message_cannot_be_sent),
+        CASE(fixed_bodies_are_removed_the_same_way), CASE(bodies_come_and_go_the_same_way),
+        CASE(groups_fall_asleep_and_wake_the_same_way), CASE(joints_hold_the_same_way),
+        CASE(all_members_end_where_a_message_cannot_be_sent),
         CASE(the_first_member_collects_the_state_of_all), CASE(cells_press_the_same_way),
-        CASE(all_members_fail_where_one_gives_up),
+        CASE(periodic_cells_are_the_same), CASE(all_members_fail_where_one_gives_up),
         CASE(members_follow_functions_of_time),
         CASE(the_first_member_collects_functions_inlets_and_joints),
         CASE(what_members_cannot_do_together_is_refused));

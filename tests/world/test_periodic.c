@@ -366,8 +366,10 @@ static void refuse(const char *periodic, const char *rest, const char *said)
     cairn_scene *scene = NULL;
     CHECK(scene_text_load(text, NULL, &scene, &error) != CAIRN_OK);
     CHECK_CONTAINS(error.message, said);
-    CHECK_CONTAINS(error.file, "scene_text"); /* with the file, and the line: */
+    CHECK_CONTAINS(error.file, "scene_text"); /* with the file, the line and the key: */
     CHECK(error.line >= 2);
+    CHECK_CONTAINS(error.key, "periodic");
+    CHECK(!strstr(error.key, "periodic.periodic"));
 }
 
 TEST(what_a_cell_cannot_hold_is_refused)
