@@ -184,6 +184,8 @@ cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *
 
 /* Set the numbers for the step from the present time to h later. On failure all are as before. */
 cairn_status cairn_varied_set(cairn_world *world, double h);
+/* What a number will be in the next step. */
+double cairn_varied_in_step(const cairn_world *world, const cairn_varied_number *number, double h);
 /* Set them back, after a step that failed. */
 void cairn_varied_restore(cairn_world *world);
 void cairn_varied_release(cairn_world *world);
@@ -212,6 +214,12 @@ void cairn_lattice_copy(const cairn_world *from, cairn_world *to);
 /* An upper bound on how far an image moves relative to its body in the next step, over its distance
  * from it. */
 double cairn_lattice_way(const cairn_world *world, double h);
+/* Whether an image of box a overlaps box b, in a periodic world; `way`: how far images move, over
+ * their distance. */
+bool cairn_lattice_joins(const cairn_world *world, double way, const cairn_bounds *a,
+                         const cairn_bounds *b);
+cairn_status cairn_lattice_check_gradient(const cairn_lattice *cell, int i, int j,
+                                          cairn_error *error);
 /* The cell as bytes of a saved state, and back; fails where it spans no volume. */
 void cairn_lattice_write(cairn_writer *w, const cairn_world *world);
 cairn_status cairn_lattice_read(cairn_reader *r, cairn_world *world);

@@ -19,8 +19,6 @@
 #include "math/vec.h"
 #include "world/world.h"
 
-enum { FARTHEST_IMAGE = 16 }; /* edges that a body can be from another that it meets */
-
 /* ---- joining -------------------------------------------------------------------- */
 
 /* Drop contacts without an own body: the members that own their bodies have them. */
@@ -483,9 +481,7 @@ static cairn_status renumber(moving *m)
 
 /* ---- ghosts --------------------------------------------------------------------------------- */
 
-typedef struct box {
-    cairn_vec3 low, high;
-} box;
+typedef cairn_bounds box;
 
 /* The smallest box around a and the box of a body. */
 static box box_around(box a, const traveller *t)
@@ -496,65 +492,13 @@ static box box_around(box a, const traveller *t)
     return a;
 }
 
-static bool overlap(const box *a, const box *b)
-{
-    return a->low.x <= b->high.x && a->high.x >= b->low.x && a->low.y <= b->high.y &&
-           a->high.y >= b->low.y && a->low.z <= b->high.z && a->high.z >= b->low.z;
-}
-
-/* The range of a box along a reciprocal vector of the cell, in edges. */
-static void measure(const box *of, cairn_vec3 b, double range[2])
-{
-    double middle = 0.5 * cairn_dot(b, cairn_add(of->low, of->high));
-    cairn_vec3 size = cairn_sub(of->high, of->low);
-    double half = 0.5 * (fabs(b.x) * size.x + fabs(b.y) * size.y + fabs(b.z) * size.z);
-    range[0] = middle - half;
-    range[1] = middle + half;
-}
-
-/* A box at an image, with the way that the image may move in the step. */
-static box image_of(const moving *m, const box *of, cairn_image image)
-{
-    cairn_vec3 shift = cairn_lattice_shift(&m->world->periodic.cell, image);
-    double way = m->way * cairn_norm(shift);
-    cairn_vec3 more = { way, way, way };
-    return (box){ cairn_sub(cairn_add(of->low, shift), more),
-                  cairn_add(cairn_add(of->high, shift), more) };
-}
-
-/* Whether an image of a overlaps b, in a periodic world. Boxes are compared along the edges first,
- * one edge wider on both sides for the way of the images. */
-static bool images_overlap(const moving *m, const box *a, const box *b)
-{
-    const cairn_lattice *cell = &m->world->periodic.cell;
-    int32_t from[3] = { 0, 0, 0 }, to[3] = { 0, 0, 0 };
-    cairn_vec3 reciprocal[3];
-    cairn_lattice_reciprocal(cell, reciprocal);
-    for (int i = 0; i < 3; i++) {
-        double one[2], other[2];
-        measure(a, reciprocal[i], one);
-        measure(b, reciprocal[i], other);
-        if (!cairn_edge_is_periodic(cell, i))
-            continue;
-        from[i] = (int32_t)fmax(ceil(other[0] - one[1]) - 1, -FARTHEST_IMAGE);
-        to[i] = (int32_t)fmin(floor(other[1] - one[0]) + 1, FARTHEST_IMAGE);
-    }
-    for (int32_t x = from[0]; x <= to[0]; x++)
-        for (int32_t y = from[1]; y <= to[1]; y++)
-            for (int32_t z = from[2]; z <= to[2]; z++) {
-                const box moved = image_of(m, a, (cairn_image){ { x, y, z } });
-                if (overlap(&moved, b))
-                    return true;
-            }
-    return false;
-}
-
 /* Whether what is in two boxes can meet in this step. */
 static bool meet(const moving *m, const box *a, const box *b)
 {
     if (!(a->low.x <= a->high.x && b->low.x <= b->high.x)) /* an empty part */
         return false;
-    return overlap(a, b) || (cairn_lattice_of(m->world) && images_overlap(m, a, b));
+    return cairn_bounds_meet(a, b) ||
+           (cairn_lattice_of(m->world) && cairn_lattice_joins(m->world, m->way, a, b));
 }
 
 /* Boxes around the bodies of all parts, shared by all members; NULL: no memory. Boxes per part
