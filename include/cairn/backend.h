@@ -17,7 +17,7 @@ extern "C" {
 /* ---- what a back end works with -------------------------------------------------------------- */
 
 /** Version of the table below; a shared object with another version is refused. */
-enum { CAIRN_BACKEND_VERSION = 3 };
+enum { CAIRN_BACKEND_VERSION = 4 };
 
 /** A problem prepared for repeated passes; opaque, defined by the back end. */
 typedef struct cairn_system cairn_system;
@@ -179,11 +179,10 @@ typedef struct cairn_backend {
 
 /* ---- piles ----------------------------------------------------------------------------------- */
 
-/* A pile is the contacts of a world of balls and planes on the device of a back end. Bodies belong
- * to the host and are copied there in every step; contacts, which take several times as many bytes,
- * are found there, solved there, keep their impulses there for the next step, and are copied to the
- * host only when somebody looks at them. An optional capability: a step with a back end that has
- * none, or of a world that is no pile, finds its contacts on the host. */
+/* A pile is a world of balls and planes on the device of a back end. Bodies are copied there once
+ * and move there from step to step; contacts are found there, solved there, and keep their impulses
+ * there for the next step. Both are copied to the host only when somebody looks at them. An optional
+ * capability: a step with a back end that has none, or of a world that is no pile, is the host's. */
 
 typedef struct cairn_pile cairn_pile;
 
@@ -192,27 +191,36 @@ typedef struct cairn_resident {
     double friction; /* the largest mu */
 } cairn_resident;
 
-/** The bodies of a step, by rows. The first `held` never move; the others are balls. */
+/** Bodies of the host, by rows. The first `held` never move; the others are balls. */
 typedef struct cairn_pile_bodies {
     int count, held;
-    const cairn_vec3 *x;     /* m: where contacts are evaluated                                  */
-    const cairn_vec3 *axis;  /* of held rows: unit normals of planes                             */
-    const double *radius;    /* m; < 0: a plane                                                  */
-    const double *reach;     /* m: how far it may move in the step                               */
-    const uint64_t *uid;     /* less than 2^32                                                   */
+    const cairn_vec3 *x;     /* m                                                              */
+    const cairn_quat *q;     /* orientation                                                    */
+    const cairn_vec3 *v;     /* m/s                                                            */
+    const cairn_vec3 *omega; /* rad/s, body frame                                              */
+    const cairn_vec3 *axis;  /* of held rows: unit normals of planes                           */
+    const double *radius;    /* m; < 0: a plane                                                */
+    const uint64_t *uid;     /* less than 2^32                                                 */
     const int32_t *material;
-    const double *v_old;     /* 6 of each dynamic row, before the step: v, omega in space axes   */
-    cairn_vec3 gain;         /* m/s: what gravity adds to v in the step                          */
-    const double *mass;      /* kg                                                               */
+    const double *mass;        /* kg                                                             */
     const cairn_vec3 *inertia; /* kg m^2: a ball's are equal                                     */
 } cairn_pile_bodies;
 
+/** Where the states of all rows are copied to: arrays of the host; v and omega NULL: not wanted. */
+typedef struct cairn_pile_states {
+    cairn_vec3 *x;
+    cairn_quat *q;
+    cairn_vec3 *v, *omega;
+} cairn_pile_states;
+
 /** How contacts become a problem. */
 typedef struct cairn_pile_rule {
-    double h;               /* s: the time step                                                   */
-    double closing;         /* 1/s: b = closing * gap for gap > 0                                 */
-    double pushing;         /* 1/s: likewise for gap < 0                                          */
-    double ratio;           /* of time steps: impulses of the last step start with so much of them;
+    double h;           /* s: the time step                                                   */
+    cairn_vec3 gravity; /* m/s^2                                                              */
+    double margin;      /* m: bodies reach at least so far                                    */
+    double closing;     /* 1/s: b = closing * gap for gap > 0                                 */
+    double pushing;     /* 1/s: likewise for gap < 0                                          */
+    double ratio;       /* of time steps: impulses of the last step start with so much of them;
                                0: from nothing                                                    */
     int materials;
     const double *friction; /* materials x materials: mu                                          */
@@ -222,13 +230,15 @@ typedef struct cairn_pile_rule {
 typedef struct cairn_pile_problem {
     cairn_problem problem;
     double *r, *v, *u;
-    bool warm; /* some impulse of the start is not 0 */
+    bool warm;    /* some impulse of the start is not 0                                           */
+    int32_t wild; /* the first row whose motion without contact is not finite: there are no contacts
+                     then; -1: none                                                               */
 } cairn_pile_problem;
 
 /** When overlaps are corrected, see correct.c of the world. */
 typedef struct cairn_pile_overlaps {
-    double h, gamma;   /* s; 1/s: c = u_N + gamma gap      */
-    double slack;      /* m/s: less is not worth it       */
+    double h, gamma;                  /* s; 1/s: c = u_N + gamma gap      */
+    double slack;                     /* m/s: less is not worth it       */
     double negligible, portion, wide; /* of the smaller radius, twice; of the worst overlap */
     int rings;
 } cairn_pile_overlaps;
@@ -240,6 +250,25 @@ typedef struct cairn_pile_sums {
     int64_t active;                    /* contacts that push                                      */
     int64_t far; /* contacts of bodies that move farther than the smaller one's radius            */
 } cairn_pile_sums;
+
+/** Whether bodies moved farther than contacts were looked for. */
+typedef struct cairn_pile_race {
+    int64_t outran; /* so many did; they may reach 1.5 times as far in the next attempt           */
+    double share;   /* the largest motion of a body, of its radius                                */
+    int32_t body;   /* its row                                                                    */
+} cairn_pile_race;
+
+/** The end of a step, summed over the bodies. */
+typedef struct cairn_pile_end {
+    double kinetic, potential; /* J: of the new state                                             */
+    double numerical_loss;     /* J: h/2 m g.(v+ - v)                                             */
+    double correction;         /* J: potential that the penetration correction added              */
+    double energy;             /* J: kinetic + |potential| without that correction; not finite if a
+                                  state of some body is not                                       */
+    double longest;            /* m: the longest motion without that correction                   */
+    double least;              /* m: the smallest radius                                          */
+    int32_t body;              /* the first row whose energy is not finite; -1: none              */
+} cairn_pile_end;
 
 /** The deepest overlap. */
 typedef struct cairn_pile_depth {
@@ -257,31 +286,43 @@ typedef struct cairn_pile_contacts {
 } cairn_pile_contacts;
 
 /** All of it fails with CAIRN_NO_MEMORY only. A step calls `find`, then any of the others, then
- *  `keep` if it succeeds; without `keep` the contacts of the step before are still those of the
- *  pile. */
+ *  `keep` if it succeeds; without `keep` the bodies and contacts of the step before are still those
+ *  of the pile. */
 typedef struct cairn_pile_table {
     cairn_status (*create)(cairn_pile **out);
     void (*destroy)(cairn_pile *pile);
+    /** Take over bodies of the host. */
+    cairn_status (*take)(cairn_pile *pile, const cairn_pile_bodies *bodies);
     /** Start from contacts of the host, given by the uids of a and b and the impulse on a. */
     cairn_status (*start)(cairn_pile *pile, int count, const uint64_t *uids,
                           const cairn_vec3 *impulse);
+    /** Sum of the distances (of their components) of dynamic bodies in neighbouring rows, none
+     *  longer than `far`, in units of 2^-32 far. */
+    cairn_status (*apart)(cairn_pile *pile, double far, int64_t *sum);
     /** The contacts within reach, with impulses of those of the step before or, `again`, of the
      *  last call in this step. */
-    cairn_status (*find)(cairn_pile *pile, const cairn_pile_bodies *bodies,
-                         const cairn_pile_rule *rule, bool again, cairn_pile_problem *out);
+    cairn_status (*find)(cairn_pile *pile, const cairn_pile_rule *rule, bool again,
+                         cairn_pile_problem *out);
     /** The problem of the displacement that corrects overlaps left by the answer; without contacts:
      *  there are none to correct. */
     cairn_status (*mend)(cairn_pile *pile, const cairn_pile_overlaps *overlaps,
                          cairn_pile_problem *out);
+    /** Compare the motion of bodies with their reach. */
+    cairn_status (*race)(cairn_pile *pile, cairn_pile_race *out);
     /** The velocities of the answer and, after mend, the displacement over h with the blocks that
      *  have one: all of the host; 6 numbers of each block, 3 and 1. */
     cairn_status (*velocities)(cairn_pile *pile, double *v, double *shift, uint8_t *shifted);
-    cairn_status (*measure)(cairn_pile *pile, double h, cairn_law law, cairn_pile_sums *out);
-    /** Where bodies end after h. */
-    cairn_status (*deepest)(cairn_pile *pile, double h, cairn_pile_depth *out);
+    cairn_status (*measure)(cairn_pile *pile, cairn_law law, cairn_pile_sums *out);
+    /** The states of bodies at the end of the step. */
+    cairn_status (*arrive)(cairn_pile *pile, cairn_pile_end *out);
+    /** Where bodies end; after `arrive`. */
+    cairn_status (*deepest)(cairn_pile *pile, cairn_pile_depth *out);
     void (*keep)(cairn_pile *pile);
     /** Copy the contacts of the last `keep`, or, `now`, of this step. */
     cairn_status (*show)(cairn_pile *pile, bool now, const cairn_pile_contacts *out);
+    /** Copy the states of bodies: of now, or, `before`, at the start of the step of the last
+     *  `keep`. */
+    cairn_status (*states)(cairn_pile *pile, bool before, const cairn_pile_states *out);
     /** Bytes on the device, of the pile alone. */
     size_t (*bytes)(const cairn_pile *pile);
     /** Bytes that are left on the device. */

@@ -65,6 +65,7 @@ void cairn_bodies_release(cairn_body_store *bodies)
 
 cairn_bodies cairn_world_bodies(const cairn_world *world)
 {
+    cairn_pile_return((cairn_world *)world);
     const cairn_body_store *b = &world->bodies;
     cairn_bodies view = { .count = b->count,
                           .held = b->held,
@@ -584,6 +585,7 @@ static cairn_status create_elsewhere(cairn_world *world, const cairn_body_def *d
  * compute a world together create the same bodies in the same order. */
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out)
 {
+    cairn_pile_return(world);
     cairn_body_store *b = &world->bodies;
     substance made;
     int row;
@@ -659,6 +661,7 @@ static cairn_status destroy_together(cairn_world *world, uint64_t uid)
 /* Contacts of the body are dropped when rows are next named (order.c). */
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
 {
+    cairn_pile_return(world);
     int i = cairn_body_row(world, id);
     if (world->exchange.making)
         return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "bodies",

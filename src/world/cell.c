@@ -256,6 +256,7 @@ static double sample_mass(const cairn_world *world, const cairn_cell *cell)
 
 cairn_status cairn_cell_create(cairn_world *world, const cairn_cell_def *def)
 {
+    cairn_pile_return(world);
     cairn_cell_list *list = &world->driven.cells;
     cairn_cell cell = { .def = *def };
     world->error = (cairn_error){ 0 };

@@ -303,6 +303,7 @@ typedef struct energies {
  * and the last one tells all. */
 void cairn_world_energy(const cairn_world *world, double *kinetic, double *potential)
 {
+    cairn_pile_return((cairn_world *)world);
     const cairn_body_store *b = &world->bodies;
     cairn_link *link = world->exchange.link;
     energies sum = { 0, 0 };
@@ -342,6 +343,7 @@ static void add_energies(void *result, const void *value)
 
 void cairn_step_energy(cairn_world *world, double *kinetic, double *potential)
 {
+    cairn_pile_return(world);
     static const energies none = { 0, 0 };
     energies all = none;
     const cairn_reduction of_bodies = { .count = world->bodies.count,

@@ -529,6 +529,7 @@ static cairn_status find_driven(cairn_world *world, cairn_body_id id, int *row)
 cairn_status cairn_body_drive(cairn_world *world, cairn_body_id id, const cairn_driver *drivers,
                               int count)
 {
+    cairn_pile_return(world);
     size_t before = world->driven.count;
     int body;
     world->error = (cairn_error){ 0 };
@@ -549,6 +550,7 @@ cairn_status cairn_body_drive(cairn_world *world, cairn_body_id id, const cairn_
  * before is nothing, and the other drivers of the body go on. */
 cairn_status cairn_body_start(cairn_world *world, cairn_body_id id)
 {
+    cairn_pile_return(world);
     int body;
     world->error = (cairn_error){ 0 };
     TRY(find_driven(world, id, &body));
@@ -564,6 +566,7 @@ cairn_status cairn_body_start(cairn_world *world, cairn_body_id id)
 
 cairn_status cairn_body_stop(cairn_world *world, cairn_body_id id)
 {
+    cairn_pile_return(world);
     int body;
     world->error = (cairn_error){ 0 };
     TRY(find_driven(world, id, &body));

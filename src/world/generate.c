@@ -445,6 +445,7 @@ static cairn_status check(const cairn_generation *g)
 cairn_status cairn_generate(cairn_world *world, const cairn_generator *generator, int64_t *made,
                             cairn_error *error)
 {
+    cairn_pile_return(world);
     /* one function for each kind */
     static cairn_status (*const makers[CAIRN_GENERATOR_COUNT])(cairn_generation *) = {
         [CAIRN_GENERATOR_GRID] = grid,

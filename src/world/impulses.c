@@ -21,6 +21,7 @@
 
 static const double CLOSER = 0.1;   /* of the tolerance, for drowsy groups: they may stay asleep */
 static const double SHALLOW = 2e-3; /* of the smallest radius: overlap by which a stall may end  */
+enum { REDUCE_GRAIN = 8192 };       /* bodies in one piece of parallel work                      */
 
 /* ---- friction laws -------------------------------------------------------------------------- */
 
@@ -77,15 +78,38 @@ static double allowed_lift(const cairn_step *step)
     return fmin(height / step->h, sqrt(2 * g * height));
 }
 
+/* The smallest radius of the dynamic bodies in a range. */
+static void least_range(int begin, int end, void *context, void *value)
+{
+    const cairn_step *step = context;
+    const double *extent = step->world->bodies.extent;
+    double least = INFINITY;
+    for (int i = begin; i < end; i++)
+        if (cairn_step_block(step, i) >= 0 && extent[i] > 0)
+            least = extent[i] < least ? extent[i] : least;
+    *(double *)value = least;
+}
+
+static void take_less(void *result, const void *value)
+{
+    *(double *)result = fmin(*(double *)result, *(const double *)value);
+}
+
 /* m/s: the speed at which bodies sink into each other by SHALLOW of the smallest radius in a step.
  * A solve with exact friction that stalls does not end while contacts approach faster. */
 static double shallow_approach(const cairn_step *step)
 {
-    const cairn_body_store *b = &step->world->bodies;
+    static const double none = INFINITY;
     double least = INFINITY;
-    for (int i = 0; i < b->count; i++)
-        if (cairn_step_block(step, i) >= 0 && b->extent[i] > 0)
-            least = fmin(least, b->extent[i]);
+    const cairn_reduction all = { .count = step->world->bodies.count,
+                                  .grain = REDUCE_GRAIN,
+                                  .work = least_range,
+                                  .join = take_less,
+                                  .context = (void *)step,
+                                  .neutral = &none,
+                                  .size = sizeof none };
+    if (cairn_arena_reduce(&step->world->scratch, &all, &least) != CAIRN_OK)
+        least_range(0, step->world->bodies.count, (void *)step, &least);
     /* the smallest of all members, as minus the largest of the negatives */
     return SHALLOW * -cairn_link_largest(step->world->exchange.link, -least) / step->h;
 }

@@ -368,6 +368,8 @@ static bool returns(const cairn_inlet *inlet, double time)
 int cairn_inlets_pour(cairn_world *world)
 {
     int entered = 0;
+    if (world->inlets.count > 0)
+        cairn_pile_return(world);
     for (size_t k = 0; k < world->inlets.count; k++) {
         cairn_inlet *inlet = &world->inlets.items[k];
         while (owed(inlet, world->time) > 0 && release(world, inlet))
@@ -643,6 +645,7 @@ cairn_status cairn_outlets_drain(cairn_world *world)
     cairn_link *link = world->exchange.link;
     if (world->inlets.outlets.count == 0)
         return CAIRN_OK;
+    cairn_pile_return(world);
     int own = find_leaving(world, NULL);
     int64_t count = cairn_link_sum(link, own);
     if (count == 0)

@@ -322,7 +322,8 @@ void cairn_step_commit(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_answer *answer, const cairn_arrival *arrival)
 {
     commit_job job = { step, motion, answer, arrival };
-    cairn_parallel_for(step->world->bodies.count, GRAIN, commit_range, &job);
+    if (!step->pile)
+        cairn_parallel_for(step->world->bodies.count, GRAIN, commit_range, &job);
     advance_clock(step->world, step->h);
     cairn_drivers_advance(step->world);
 }

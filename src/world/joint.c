@@ -634,6 +634,7 @@ bool cairn_joints_forbid(const cairn_world *world, int a, int b)
  * was. The limit on n keeps the number of rows of all joints within an int. */
 cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out)
 {
+    cairn_pile_return(world);
     size_t n = world->joints.count;
     world->error = (cairn_error){ 0 };
     /* its frames follow from the poses of both bodies, which not every member has */

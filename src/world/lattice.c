@@ -147,6 +147,7 @@ static cairn_status set_gradient(cairn_world *world, const cairn_lattice *cell,
 
 cairn_status cairn_world_set_lattice_gradient(cairn_world *world, const cairn_lattice_def *def)
 {
+    cairn_pile_return(world);
     world->error = (cairn_error){ 0 };
     TRY(cairn_record_check(&cell_record, def, &world->error));
     return set_gradient(world, &world->periodic.cell, def);
@@ -154,6 +155,7 @@ cairn_status cairn_world_set_lattice_gradient(cairn_world *world, const cairn_la
 
 cairn_status cairn_world_set_lattice(cairn_world *world, const cairn_lattice_def *def)
 {
+    cairn_pile_return(world);
     cairn_lattice cell;
     world->error = (cairn_error){ 0 };
     TRY(cairn_record_check(&cell_record, def, &world->error));

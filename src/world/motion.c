@@ -226,8 +226,8 @@ static void end_range(int begin, int end, void *context, void *value)
     }
 }
 
-/* Whether every entry of the ledger is finite. A sum is not finite if any of its terms is not. */
-static bool is_finite(const cairn_energy *e)
+/* A sum is not finite if any of its terms is not. */
+bool cairn_energy_is_finite(const cairn_energy *e)
 {
     return isfinite(e->load_work + e->driver_work + e->motor_work + e->friction_loss +
                     e->impact_loss + e->damping_loss + e->numerical_loss + e->sleep_loss);
@@ -258,7 +258,7 @@ cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *
         cairn_answer_velocity(step, answer, body, &v, &omega);
         return refuse_speed(step, body, v, omega);
     }
-    if (is_finite(&step->report->energy))
+    if (cairn_energy_is_finite(&step->report->energy))
         return CAIRN_OK;
     return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
                       "the work of this step is too large for a number");

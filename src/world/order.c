@@ -51,6 +51,7 @@ static void rename_rows(cairn_world *world)
 void cairn_world_name_rows(cairn_world *world)
 {
     rename_rows(world);
+    cairn_pile_return(world);
     if (world->contacts.elsewhere > 0)
         cairn_pile_show(world);
 }
@@ -234,6 +235,12 @@ static cairn_status way_on(const crowd *c, double most, cairn_arena *scratch, in
     return CAIRN_OK;
 }
 
+/* m: the mean of distances whose sum is given in units of 2^-32 of the longest that counts. */
+static double mean_of(const crowd *c, double far, int64_t sum)
+{
+    return far * ((double)sum / (double)(c->all - 1) / fine);
+}
+
 /* m: the mean distance of bodies in neighbouring rows, over all members. */
 static cairn_status measure_step(const crowd *c, double far, cairn_arena *scratch, double *mean)
 {
@@ -251,7 +258,7 @@ static cairn_status measure_step(const crowd *c, double far, cairn_arena *scratc
     if (c->link)
         TRY(way_on(c, far, scratch, &on));
     sum = cairn_link_sum(c->link, sum + on);
-    *mean = far * ((double)sum / (double)(c->all - 1) / fine);
+    *mean = mean_of(c, far, sum);
     return CAIRN_OK;
 }
 
@@ -351,7 +358,13 @@ static cairn_status is_disordered(cairn_world *world, const crowd *c, bool *out)
     *out = b->apart == 0;
     if (*out)
         return CAIRN_OK;
-    TRY(measure_step(c, b->far, &world->scratch, &apart));
+    if (b->elsewhere & CAIRN_STATES_ELSEWHERE) {
+        int64_t sum = 0;
+        TRY(cairn_pile_apart(world, b->far, &sum));
+        apart = mean_of(c, b->far, sum);
+    } else {
+        TRY(measure_step(c, b->far, &world->scratch, &apart));
+    }
     *out = apart > DISORDER * b->apart;
     return CAIRN_OK;
 }
@@ -383,6 +396,7 @@ static cairn_status sort_bodies(cairn_world *world, const cairn_step_options *op
     TRY(is_disordered(world, &c, &due));
     if (!due)
         return CAIRN_OK;
+    cairn_pile_return(world);
     TRY(find_places(world, &c, &place, &edge));
     if (options->parts > 1)
         TRY(cairn_parts_gather(world, c.link ? world->exchange.own : b->held, place));

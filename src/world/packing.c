@@ -254,6 +254,7 @@ static bool has_other_shapes(const cairn_world *world)
 cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t samples,
                                  cairn_packing *out)
 {
+    cairn_pile_return((cairn_world *)world);
     cairn_arena arena = { 0 };
     probe p = { .world = world };
     *out = (cairn_packing){ 0 };

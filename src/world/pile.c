@@ -1,11 +1,13 @@
-/* pile.c - steps of balls among planes whose contacts stay on the device of a back end
- * (cairn/backend.h, docs/gpu.md). The host has the bodies: it finds their free motion and reach,
- * and moves them. Candidates, impulses, penetration correction and the sums over contacts are the
- * device's, by the formulas of contacts.c, assemble.c, correct.c, certificate.c and penetration.c.
+/* pile.c - steps of balls among planes that are computed on the device of a back end
+ * (cairn/backend.h, docs/gpu.md): bodies and contacts stay there from step to step. Candidates,
+ * impulses, penetration correction, motion and sums are the device's, by the formulas of
+ * integrate.c, contacts.c, assemble.c, correct.c, certificate.c, motion.c and penetration.c.
  *
  * After such a step the list of contacts of the world is empty and says how many there are
- * elsewhere; who looks at it makes cairn_pile_show copy them. The impulses for the next step are
- * found by the uids of bodies, so rows may change between steps. */
+ * elsewhere, and so do the columns of bodies; who looks at them makes cairn_pile_show and
+ * cairn_pile_return copy them. Bodies that were copied go up again with the next step: somebody
+ * may have changed them. The impulses for the next step are found by the uids of bodies, so rows
+ * may change between steps. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -79,8 +81,12 @@ const cairn_backend *cairn_pile_backend(cairn_world *world, const cairn_step_opt
                 world->bodies.count > world->bodies.held;
     if (!fits || cairn_backend_summary(options->backend))
         return NULL; /* back ends of the library have no piles */
+    if (world->workspace->pile &&
+        strcmp(world->workspace->use.backend->name, options->backend) != 0)
+        cairn_world_name_rows(world); /* a pile ends with its back end */
     const cairn_backend *backend = cairn_workspace_backend(world->workspace, options->backend);
-    return backend && backend->pile && bodies_fit(world) ? backend : NULL;
+    bool known = world->bodies.elsewhere & CAIRN_STATES_ELSEWHERE; /* nobody changed them */
+    return backend && backend->pile && (known || bodies_fit(world)) ? backend : NULL;
 }
 
 static cairn_pile *pile_of(const cairn_step *step)
@@ -122,71 +128,48 @@ static cairn_status take_over(const cairn_step *step)
     return CAIRN_OK;
 }
 
-static cairn_status open_pile(const cairn_step *step)
-{
-    cairn_workspace *w = step->world->workspace;
-    if (!w->pile)
-        TRY(step->pile->pile->create(&w->pile));
-    return w->pile_is_last ? CAIRN_OK : take_over(step);
-}
-
-/* ---- what the device is given ---------------------------------------------------------------- */
-
-typedef struct body_job {
-    const cairn_step *step;
-    double *v_old; /* 6 of each block */
-} body_job;
-
-static void body_range(int begin, int end, void *context)
-{
-    const body_job *job = context;
-    const cairn_step *step = job->step;
-    const cairn_body_store *b = &step->world->bodies;
-    for (int i = begin; i < end; i++) {
-        if (cairn_step_block(step, i) < 0)
-            continue;
-        cairn_vec3 v[2] = { b->v[i], cairn_rotate(b->q[i], b->omega[i]) };
-        memcpy(job->v_old + 6 * (size_t)cairn_step_block(step, i), v, sizeof v);
-    }
-}
-
 /* Unit normals of the planes among the held bodies. */
-static cairn_vec3 *axes_of(const cairn_step *step, const cairn_free_motion *motion)
+static cairn_vec3 *axes_of(const cairn_step *step)
 {
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 *axis =
         cairn_arena_take(&step->world->scratch, (size_t)step->held + 1, sizeof *axis);
     for (int i = 0; axis && i < step->held; i++)
-        axis[i] = b->ball[i] >= 0
-                      ? cairn_vec(0, 0, 0)
-                      : cairn_rotate(motion->q_eval[i], cairn_unit(cairn_body_shape(b, i)->axis));
+        axis[i] = b->ball[i] >= 0 ? cairn_vec(0, 0, 0)
+                                  : cairn_rotate(b->q[i], cairn_unit(cairn_body_shape(b, i)->axis));
     return axis;
 }
 
-static cairn_status give_bodies(const cairn_step *step, const cairn_free_motion *motion,
-                                const double *reach, cairn_pile_bodies *out)
+/* The bodies of the host become those of the pile. */
+static cairn_status give_bodies(const cairn_step *step)
 {
     const cairn_body_store *b = &step->world->bodies;
-    body_job job = { step, cairn_arena_take(&step->world->scratch, 6 * (size_t)step->blocks,
-                                            sizeof *job.v_old) };
-    const cairn_vec3 *axis = axes_of(step, motion);
-    if (!job.v_old || !axis)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for(b->count, GRAIN, body_range, &job);
-    *out = (cairn_pile_bodies){ .count = b->count,
-                                .held = step->held,
-                                .x = motion->x_eval,
-                                .axis = axis,
-                                .radius = b->ball,
-                                .reach = reach,
-                                .uid = b->uid,
-                                .material = b->material,
-                                .v_old = job.v_old,
-                                .gain = cairn_scale(step->h, step->world->gravity),
-                                .mass = b->mass,
-                                .inertia = b->inertia };
-    return CAIRN_OK;
+    const cairn_pile_bodies bodies = { .count = b->count,
+                                       .held = step->held,
+                                       .x = b->x,
+                                       .q = b->q,
+                                       .v = b->v,
+                                       .omega = b->omega,
+                                       .axis = axes_of(step),
+                                       .radius = b->ball,
+                                       .uid = b->uid,
+                                       .material = b->material,
+                                       .mass = b->mass,
+                                       .inertia = b->inertia };
+    return bodies.axis ? step->pile->pile->take(pile_of(step), &bodies) : CAIRN_NO_MEMORY;
 }
+
+static cairn_status open_pile(const cairn_step *step)
+{
+    cairn_workspace *w = step->world->workspace;
+    if (!w->pile)
+        TRY(step->pile->pile->create(&w->pile));
+    if (!(step->world->bodies.elsewhere & CAIRN_STATES_ELSEWHERE))
+        TRY(give_bodies(step));
+    return w->pile_is_last ? CAIRN_OK : take_over(step);
+}
+
+/* ---- what the device is given ---------------------------------------------------------------- */
 
 static cairn_status give_rule(const cairn_step *step, double ratio, cairn_pile_rule *out)
 {
@@ -204,6 +187,8 @@ static cairn_status give_rule(const cairn_step *step, double ratio, cairn_pile_r
                     : cairn_material_pair(step->world, (int)a, (int)b).friction;
     double rate = o->stabilisation / step->h;
     *out = (cairn_pile_rule){ .h = step->h,
+                              .gravity = step->world->gravity,
+                              .margin = o->margin,
                               .closing = rate,
                               .pushing = step->overlaps == CAIRN_OVERLAPS_PUSH ? rate : 0,
                               .ratio = o->warm_start ? ratio : 0,
@@ -300,33 +285,59 @@ static cairn_status fetch_velocities(const cairn_step *step, bool mended, cairn_
     return CAIRN_OK;
 }
 
-cairn_status cairn_pile_velocities(const cairn_step *step, const cairn_free_motion *motion,
-                                   cairn_candidates *candidates, cairn_answer *answer,
-                                   cairn_mending *mending)
+/* The motion of a body without contact is not finite: the host says which, and how fast. */
+static cairn_status refuse_motion(const cairn_step *step, int row)
 {
-    cairn_pile_bodies bodies;
+    cairn_free_motion motion = { 0 };
+    cairn_pile_return(step->world);
+    TRY(cairn_step_free_motion(step, &motion));
+    return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
+                      "the energy of body %lld would be too large for a number",
+                      cairn_row_uid(step->world, row));
+}
+
+cairn_status cairn_pile_velocities(const cairn_step *step, cairn_candidates *candidates)
+{
     cairn_pile_rule rule;
     cairn_pile_problem found;
-    bool again = step->report->attempts > 1, mended;
+    bool again = step->report->attempts > 1;
     double clock = cairn_clock_seconds();
-    if (!again)
+    if (!again) {
         TRY(open_pile(step));
-    TRY(cairn_step_reach(step, motion, candidates));
-    TRY(give_bodies(step, motion, candidates->reach, &bodies));
+        candidates->before_attempts = cairn_arena_now(&step->world->scratch);
+    }
     TRY(give_rule(step, candidates->warm_ratio, &rule));
-    TRY(step->pile->pile->find(pile_of(step), &bodies, &rule, again, &found));
+    TRY(step->pile->pile->find(pile_of(step), &rule, again, &found));
     step->report->timing.collide += cairn_clock_seconds() - clock;
     clock = cairn_clock_seconds();
+    if (found.wild >= 0)
+        return refuse_motion(step, found.wild);
     step->report->candidates = found.problem.contacts;
     candidates->plain = true;
-    *answer = (cairn_answer){ .balls = { .all = true } };
-    *mending = (cairn_mending){ 0 };
     TRY(check_room(step, &found.problem));
     TRY(solve(step, &found));
-    TRY(mend(step, &mended));
-    TRY(fetch_velocities(step, mended, answer, mending));
+    TRY(mend(step, &candidates->mended));
     step->report->timing.solve += cairn_clock_seconds() - clock;
     return CAIRN_OK;
+}
+
+cairn_status cairn_pile_outran(const cairn_step *step, bool *outran)
+{
+    cairn_pile_race race;
+    TRY(step->pile->pile->race(pile_of(step), &race));
+    *outran = race.outran > 0;
+    return CAIRN_OK;
+}
+
+/* The motion is proportional to the time step, as in cairn_step_needed. */
+double cairn_pile_needed(const cairn_step *step, int *body)
+{
+    cairn_pile_race race;
+    *body = -1;
+    if (step->pile->pile->race(pile_of(step), &race) != CAIRN_OK || !(race.share > 1))
+        return 0.5 * step->h;
+    *body = race.body;
+    return step->h / race.share;
 }
 
 /* The next attempt starts from the impulses of this one, which the pile has. */
@@ -344,7 +355,7 @@ cairn_status cairn_pile_certify(const cairn_step *step)
     cairn_step_report *report = step->report;
     cairn_certificate *c = &report->certificate;
     cairn_pile_sums sums;
-    TRY(step->pile->pile->measure(pile_of(step), step->h, step->scheme->law, &sums));
+    TRY(step->pile->pile->measure(pile_of(step), step->scheme->law, &sums));
     c->judgement = report->solve.judgement;
     c->cone_violation = c->judgement.cone_violation;
     c->gap_error = sums.gap_error;
@@ -372,10 +383,19 @@ static cairn_status make_room(const cairn_step *step)
     size_t count = (size_t)step->report->candidates;
     double *bias = cairn_arena_take(&world->scratch, count, sizeof *bias);
     double *correction = cairn_arena_take(&world->scratch, count, sizeof *correction);
-    if (!bias || !correction)
+    size_t rows = (size_t)world->bodies.count;
+    cairn_vec3 *x = cairn_arena_take(&world->scratch, rows, sizeof *x);
+    cairn_vec3 *load = cairn_arena_take(&world->scratch, rows, sizeof *load);
+    cairn_quat *q = cairn_arena_take(&world->scratch, rows, sizeof *q);
+    if (!bias || !correction || !x || !load || !q)
         return CAIRN_NO_MEMORY;
-    world->inputs.bias = bias;
-    world->inputs.correction = correction;
+    world->inputs = (cairn_step_inputs){ .count = (int)rows,
+                                         .force = load,
+                                         .torque = load,
+                                         .x = x,
+                                         .q = q,
+                                         .bias = bias,
+                                         .correction = correction };
     return cairn_contacts_reserve(&world->contacts, count, 0, world->dimension);
 }
 
@@ -442,44 +462,108 @@ static void copy_contacts(cairn_world *world, int count, bool now)
     world->contacts_sorted = false;
 }
 
+/* The stages of the host, for a step that it has to examine. */
+typedef struct seen {
+    cairn_free_motion motion;
+    cairn_answer answer;
+    cairn_mending mending;
+    cairn_arrival arrival;
+} seen;
+
+/* The values of these stages. The ledger has the device's numbers already. */
+static cairn_status see(const cairn_step *step, bool mended, seen *s)
+{
+    const cairn_mechanism joints = { 0 };
+    const cairn_energy energy = step->report->energy;
+    *s = (seen){ .answer = { .balls = { .all = true } } };
+    cairn_pile_return(step->world);
+    TRY(cairn_step_free_motion(step, &s->motion));
+    TRY(fetch_velocities(step, mended, &s->answer, &s->mending));
+    TRY(cairn_step_arrive(step, &s->motion, &joints, &s->answer, &s->arrival));
+    TRY(cairn_step_move_apart(step, &s->answer.balls, &s->mending, &s->arrival));
+    step->report->energy = energy;
+    return CAIRN_OK;
+}
+
 /* A body moved far: the host examines the contacts (limit.c). */
-static cairn_status limit(const cairn_step *step, const cairn_free_motion *motion,
-                          const cairn_answer *answer, const cairn_arrival *arrival)
+static cairn_status limit(const cairn_step *step, bool mended)
 {
     cairn_world *world = step->world;
-    cairn_answer here = *answer;
-    if (!arrival->far)
-        return CAIRN_OK;
+    seen here;
+    TRY(see(step, mended, &here));
     copy_contacts(world, step->report->candidates, true);
-    here.r = world->contacts.impulse;
-    here.u = world->contacts.velocity;
-    here.problem = (cairn_problem){ .dimension = 3, .b = world->inputs.bias };
-    cairn_status status = cairn_step_limit(step, motion, true, &here, arrival);
+    here.answer.r = world->contacts.impulse;
+    here.answer.u = world->contacts.velocity;
+    here.answer.problem = (cairn_problem){ .dimension = 3, .b = world->inputs.bias };
+    cairn_status status = cairn_step_limit(step, &here.motion, true, &here.answer, &here.arrival);
     world->contacts.count = 0;
     return status;
 }
 
-cairn_status cairn_pile_finish(const cairn_step *step, const cairn_free_motion *motion,
-                               const cairn_answer *answer, const cairn_arrival *arrival)
+/* The state of some body at the end is not finite: the host says which, and how fast. */
+static cairn_status refuse_end(const cairn_step *step, bool mended, int row)
 {
+    seen here;
+    TRY(see(step, mended, &here));
+    return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
+                      "the energy of body %lld would be too large for a number",
+                      cairn_row_uid(step->world, row));
+}
+
+cairn_status cairn_pile_arrive(const cairn_step *step, const cairn_candidates *candidates)
+{
+    cairn_energy *energy = &step->report->energy;
+    cairn_pile_end end;
+    TRY(step->pile->pile->arrive(pile_of(step), &end));
+    if (!isfinite(end.energy) || end.body >= 0)
+        return refuse_end(step, candidates->mended, end.body);
+    energy->kinetic = end.kinetic;
+    energy->potential = end.potential;
+    energy->numerical_loss += end.numerical_loss;
+    energy->correction += end.correction;
+    if (!cairn_energy_is_finite(energy))
+        return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
+                          "the work of this step is too large for a number");
+    TRY(make_room(step));
     cairn_step_report *report = step->report;
     cairn_pile_depth deepest;
-    TRY(make_room(step));
-    TRY(step->pile->pile->deepest(pile_of(step), step->h, &deepest));
+    TRY(step->pile->pile->deepest(pile_of(step), &deepest));
     report->certificate.penetration = deepest.depth;
     report->overlap = deepest.share;
     for (int k = 0; k < 2; k++)
         report->overlap_body[k] = cairn_row_uid(step->world, deepest.body[k]);
-    return limit(step, motion, answer, arrival);
+    /* two bodies move at most twice the longest motion relative to each other */
+    return 2 * end.longest > end.least ? limit(step, candidates->mended) : CAIRN_OK;
+}
+
+/* Bodies that nobody looked at since they went to a device are not valid here. Where programs are
+ * checked, nobody can overlook that. */
+static void spoil(cairn_body_store *b)
+{
+#ifndef NDEBUG
+    for (int i = b->held; i < b->count; i++)
+        b->x[i] = b->v[i] = b->omega[i] = cairn_vec(NAN, NAN, NAN);
+#endif
+    (void)b;
 }
 
 void cairn_pile_keep(const cairn_step *step)
 {
+    cairn_world *world = step->world;
+    cairn_body_store *b = &world->bodies;
     step->pile->pile->keep(pile_of(step));
-    step->world->contacts.count = 0;
-    step->world->contacts.elsewhere = step->report->candidates;
+    world->contacts.count = 0;
+    world->contacts.elsewhere = step->report->candidates;
+    if (!(b->elsewhere & CAIRN_STATES_ELSEWHERE)) {
+        memset(b->asleep + b->held, 0, (size_t)(b->count - b->held) * sizeof *b->asleep);
+        memset(b->calm + b->held, 0, (size_t)(b->count - b->held) * sizeof *b->calm);
+    }
+    b->elsewhere = CAIRN_STATES_ELSEWHERE | CAIRN_INPUTS_ELSEWHERE;
     step->report->resident = true;
+    spoil(b);
 }
+
+/* ---- what somebody looks at ------------------------------------------------------------------ */
 
 /* The inputs of the step stay valid until the scratch is reset; after that nobody asks for them. */
 void cairn_pile_show(cairn_world *world)
@@ -490,4 +574,38 @@ void cairn_pile_show(cairn_world *world)
         world->inputs.bias = world->inputs.correction = NULL;
     if (count > 0)
         copy_contacts(world, count, false);
+}
+
+/* Copies of arrays that are there need no memory but the buffers of the driver, so this does not
+ * fail; if the device is lost, the numbers are not finite and the next step says so. */
+void cairn_pile_return(cairn_world *world)
+{
+    cairn_body_store *b = &world->bodies;
+    cairn_workspace *w = world->workspace;
+    if (!(b->elsewhere & CAIRN_STATES_ELSEWHERE))
+        return;
+    const cairn_pile_states to = { b->x, b->q, b->v, b->omega };
+    b->elsewhere &= ~(unsigned)CAIRN_STATES_ELSEWHERE;
+    if (w->use.backend->pile->states(w->pile, false, &to) != CAIRN_OK)
+        for (int i = b->held; i < b->count; i++)
+            b->x[i] = b->v[i] = cairn_vec(NAN, NAN, NAN);
+}
+
+void cairn_pile_show_inputs(cairn_world *world)
+{
+    cairn_step_inputs *in = &world->inputs;
+    cairn_workspace *w = world->workspace;
+    const cairn_pile_states to = { (cairn_vec3 *)in->x, (cairn_quat *)in->q, NULL, NULL };
+    if (!(world->bodies.elsewhere & CAIRN_INPUTS_ELSEWHERE))
+        return;
+    world->bodies.elsewhere &= ~(unsigned)CAIRN_INPUTS_ELSEWHERE;
+    if (w->use.backend->pile->states(w->pile, true, &to) != CAIRN_OK)
+        in->count = 0;
+    memset((cairn_vec3 *)in->force, 0, (size_t)in->count * sizeof *in->force);
+}
+
+cairn_status cairn_pile_apart(cairn_world *world, double far, int64_t *sum)
+{
+    cairn_workspace *w = world->workspace;
+    return w->use.backend->pile->apart(w->pile, far, sum);
 }

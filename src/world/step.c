@@ -38,7 +38,8 @@ static double lap(double *last)
 static cairn_status refuse_step(const cairn_step *step, const cairn_moves *moves)
 {
     int body;
-    double needed = cairn_step_needed(step, moves, &body);
+    double needed =
+        step->pile ? cairn_pile_needed(step, &body) : cairn_step_needed(step, moves, &body);
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "bodies move too far in one step of %g s (first of all body %lld), expected "
                       "at most %.2g s",
@@ -67,7 +68,8 @@ static cairn_status look_back(const cairn_step *step, int *attempt, values *a, b
 {
     const cairn_moves moves = { &a->motion, &a->joints, &a->answer, &a->mending };
     bool outran;
-    TRY(cairn_step_outran(step, &moves, &a->candidates, &outran));
+    TRY(step->pile ? cairn_pile_outran(step, &outran)
+                   : cairn_step_outran(step, &moves, &a->candidates, &outran));
     *done = !outran && cairn_step_linearised(step, &a->answer, &a->motion);
     if (*done)
         return CAIRN_OK;
@@ -100,13 +102,11 @@ static cairn_status attempt_step(const cairn_step *step, values *a)
     return CAIRN_OK;
 }
 
-/* The same where contacts stay on a device. */
+/* The same on a device. */
 static cairn_status attempt_pile(const cairn_step *step, values *a)
 {
     int64_t before = step->report->solve.iterations;
-    return note_solve(
-        step, before,
-        cairn_pile_velocities(step, &a->motion, &a->candidates, &a->answer, &a->mending));
+    return note_solve(step, before, cairn_pile_velocities(step, &a->candidates));
 }
 
 /* Repeated until nothing moves beyond its reach, and the linearisation holds. */
@@ -128,7 +128,8 @@ static void pour(cairn_world *world, cairn_step_report *report)
     cairn_energy *energy = &report->energy;
     const cairn_body_store *b = &world->bodies;
     int count = b->count;
-    cairn_step_energy(world, &energy->kinetic, &energy->potential);
+    if (!report->resident) /* then the device has summed them */
+        cairn_step_energy(world, &energy->kinetic, &energy->potential);
     double before = energy->kinetic + energy->potential;
     report->entered = cairn_inlets_pour(world);
     if (report->entered == 0)
@@ -169,10 +170,12 @@ static cairn_status make_room(const cairn_step *step)
     return cairn_bodies_reserve(bodies, (size_t)bodies->count + due);
 }
 
-/* The deepest overlap at the end of the step, and whether a body moved farther than linearised gaps
- * are valid. */
-static cairn_status examine_end(const cairn_step *step, const values *a)
+/* x += h v and the penetration correction; the deepest overlap at the end of the step, and whether a
+ * body moved farther than linearised gaps are valid. */
+static cairn_status arrive(const cairn_step *step, values *a)
 {
+    TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));
+    TRY(cairn_step_move_apart(step, &a->answer.balls, &a->mending, &a->arrival));
     TRY(cairn_step_penetration(step, &a->motion, &a->candidates, &a->answer, &a->arrival));
     return cairn_step_limit(step, &a->motion, a->candidates.plain, &a->answer, &a->arrival);
 }
@@ -182,7 +185,8 @@ static cairn_status examine_end(const cairn_step *step, const values *a)
 static cairn_status advance(const cairn_step *step, values *a)
 {
     /* v_free = v + h M^-1 F; the poses of driven bodies at the end */
-    TRY(cairn_step_free_motion(step, &a->motion));
+    if (!step->pile)
+        TRY(cairn_step_free_motion(step, &a->motion));
     /* contacts within reach, the one-step problem, its impulses and velocities */
     TRY(find_velocities(step, a));
     /* how well the law holds, and where the energy went */
@@ -193,10 +197,7 @@ static cairn_status advance(const cairn_step *step, values *a)
     TRY(cairn_step_feel(step, &a->answer, &a->motion));
     /* x += h v and the penetration correction; then the deepest overlap, and whether a body moved
      * farther than linearised gaps are valid */
-    TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));
-    TRY(cairn_step_move_apart(step, &a->answer.balls, &a->mending, &a->arrival));
-    TRY(step->pile ? cairn_pile_finish(step, &a->motion, &a->answer, &a->arrival)
-                   : examine_end(step, a));
+    TRY(step->pile ? cairn_pile_arrive(step, &a->candidates) : arrive(step, a));
     TRY(cairn_exchange_report(step->world, step->components, step->report));
     TRY(make_room(step));
     step->report->timing.finish = lap(&clock);
@@ -247,29 +248,33 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
     world->problem = answer->shown_r ? answer->shown : answer->problem;
     world->problem_r = answer->shown_r ? answer->shown_r : answer->r;
     world->exchange.gathered = step->pile != NULL; /* inputs without a problem */
+    if (step->pile) {
+        world->inputs.count = bodies;
+        world->inputs.changes = (int)applied->shown.count;
+        world->inputs.change = applied->shown.items;
+        return; /* the rest is the pile's */
+    }
     if (world->exchange.link)
         world->problem.cut = NULL; /* a member that looks at it must not wait for others */
-    world->inputs =
-        (cairn_step_inputs){ .count = bodies,
-                             .force = motion->force,
-                             .torque = motion->torque,
-                             .damping = motion->damping,
-                             .x = motion->x_eval,
-                             .q = motion->q_eval,
-                             .v = step->linearisations ? motion->v_eval : NULL,
-                             .omega = step->linearisations ? motion->omega_eval : NULL,
-                             .bias = step->pile ? world->inputs.bias : answer->problem.b,
-                             .exact = answer->exact,
-                             .compression = answer->floor ? answer->compression : NULL,
-                             .correction =
-                                 step->pile ? world->inputs.correction : a->mending.correction,
-                             .impacts = impacts->count,
-                             .impact_round = impacts->round,
-                             .impact_contact = impacts->contact,
-                             .impact_time = impacts->time,
-                             .impact_impulse = impacts->impulse,
-                             .changes = (int)applied->shown.count,
-                             .change = applied->shown.items };
+    world->inputs = (cairn_step_inputs){ .count = bodies,
+                                         .force = motion->force,
+                                         .torque = motion->torque,
+                                         .damping = motion->damping,
+                                         .x = motion->x_eval,
+                                         .q = motion->q_eval,
+                                         .v = step->linearisations ? motion->v_eval : NULL,
+                                         .omega = step->linearisations ? motion->omega_eval : NULL,
+                                         .bias = answer->problem.b,
+                                         .exact = answer->exact,
+                                         .compression = answer->floor ? answer->compression : NULL,
+                                         .correction = a->mending.correction,
+                                         .impacts = impacts->count,
+                                         .impact_round = impacts->round,
+                                         .impact_contact = impacts->contact,
+                                         .impact_time = impacts->time,
+                                         .impact_impulse = impacts->impulse,
+                                         .changes = (int)applied->shown.count,
+                                         .change = applied->shown.items };
 }
 
 /* If no stage has written an error message, use the text of the status. */
@@ -307,7 +312,7 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
      * their part */
     const cairn_backend *pile = cairn_pile_backend(world, options);
     if (!pile)
-        cairn_world_name_rows(world); /* the host needs the contacts that a device has */
+        cairn_world_name_rows(world); /* the host needs what a device has */
     TRY(explain(world, cairn_exchange_agree(world, cairn_world_put_in_order(world, options))));
     TRY(explain(world,
                 cairn_exchange_agree(world, vary(world, options->time_step, &report->energy))));

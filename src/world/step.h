@@ -41,7 +41,7 @@ typedef struct cairn_step {
     int block_size;        /* velocity components of a body: 3 in 2D, 6 in 3D                    */
     int components;        /* of a contact in the problem, including rolling and spinning        */
     int rolling, spinning; /* how many of them are of rolling and of spinning friction           */
-    const cairn_backend *pile; /* contacts stay on the device of this back end; NULL: on the host */
+    const cairn_backend *pile; /* the step is one of the device of this back end; NULL: the host's */
     cairn_step_report *report;
 } cairn_step;
 
@@ -79,6 +79,7 @@ typedef struct cairn_free_motion {
 typedef struct cairn_candidates {
     double *reach;                   /* m, of each body: bound on its motion in this step     */
     bool plain;                      /* all shapes are balls and planes: one witness per pair */
+    bool mended;                     /* of a pile: its answer has a penetration correction    */
     const cairn_contact_store *warm; /* contacts whose impulses are the warm start            */
     double warm_ratio;         /* this time step over that of `warm`: impulses scale with it */
     cairn_contact_store aside; /* contacts of the previous attempt, with their impulses      */
@@ -447,6 +448,8 @@ void cairn_joints_visit(const cairn_step *step, const cairn_moves *moves,
 cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_mechanism *joints, const cairn_answer *answer,
                                cairn_arrival *arrival);
+/* Whether every entry of the ledger of a step is finite. */
+bool cairn_energy_is_finite(const cairn_energy *energy);
 /* integrate.c: the pose of one dynamic body at the end of the step */
 void cairn_body_arrive(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_body_end *end, cairn_arrival *arrival);
@@ -504,20 +507,20 @@ void cairn_rest_hold_still(const cairn_step *step, cairn_answer *answer);
 
 /* ---- piles ----------------------------------------------------------------------------------- */
 
-/* pile.c: the stages between the free motion and the new state where the contacts of balls
- * and planes stay on a device: contacts and impulses; certificate; overlaps and limits at the end
- * of the step; the new state. */
+/* pile.c: the stages of a step of balls and planes on a device: contacts and impulses; certificate;
+ * poses, overlaps and limits at the end of the step; the new state. */
 
 /* The back end that has such stages for this world and these options; NULL: the host's are used. */
 const cairn_backend *cairn_pile_backend(cairn_world *world, const cairn_step_options *options);
-/* Candidates, impulses, velocities and penetration correction of one attempt. */
-cairn_status cairn_pile_velocities(const cairn_step *step, const cairn_free_motion *motion,
-                                   cairn_candidates *candidates, cairn_answer *answer,
-                                   cairn_mending *mending);
+/* Candidates, impulses, velocities and penetration correction of one attempt; whether a body moved
+ * beyond its reach; the time step that would be short enough for a body. */
+cairn_status cairn_pile_velocities(const cairn_step *step, cairn_candidates *candidates);
+cairn_status cairn_pile_outran(const cairn_step *step, bool *outran);
+double cairn_pile_needed(const cairn_step *step, int *body);
 cairn_status cairn_pile_set_aside(const cairn_step *step, cairn_candidates *candidates);
 cairn_status cairn_pile_certify(const cairn_step *step);
-cairn_status cairn_pile_finish(const cairn_step *step, const cairn_free_motion *motion,
-                               const cairn_answer *answer, const cairn_arrival *arrival);
+/* Poses at the end, energies, deepest overlap and limits. */
+cairn_status cairn_pile_arrive(const cairn_step *step, const cairn_candidates *candidates);
 void cairn_pile_keep(const cairn_step *step);
 
 /* ---- phases ---------------------------------------------------------------------------------- */

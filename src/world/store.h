@@ -84,6 +84,12 @@ size_t cairn_shapes_bytes(const cairn_shape_table *table);
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
+/* What a pile on a device has instead of the host: pile.c. */
+enum {
+    CAIRN_STATES_ELSEWHERE = 1, /* x, q, v, omega: cairn_pile_return copies them */
+    CAIRN_INPUTS_ELSEWHERE = 2  /* x and q of the inputs of the last step        */
+};
+
 /* A structure of arrays without holes: first the held bodies (fixed or driven, with inverse mass
  * 0), then the dynamic ones. A new body is appended; the last body takes the row of one that is
  * removed. Contacts and joints name rows and are updated (order.c) only when a step or a view needs
@@ -105,6 +111,7 @@ typedef struct cairn_body_store {
     int named;                 /* number of rows at that time                              */
     int32_t *was;              /* if moved: row of each body at that time; -1: it is newer */
     int32_t *list;             /* scratch for a list of rows                               */
+    unsigned elsewhere;        /* CAIRN_..._ELSEWHERE: these columns are not valid here    */
 } cairn_body_store;
 
 /* The shape of the body in a row. */

@@ -338,6 +338,7 @@ static cairn_status change(cairn_world *world, int row, const cairn_body_state *
 
 cairn_status cairn_body_get(const cairn_world *world, cairn_body_id body, cairn_body_state *out)
 {
+    cairn_pile_return((cairn_world *)world);
     int row = cairn_body_row(world, body);
     if (row < 0)
         return CAIRN_NOT_FOUND;
@@ -347,6 +348,7 @@ cairn_status cairn_body_get(const cairn_world *world, cairn_body_id body, cairn_
 
 cairn_status cairn_body_put(cairn_world *world, cairn_body_id body, const cairn_body_state *state)
 {
+    cairn_pile_return(world);
     int row;
     TRY(find_body(world, body, &row));
     TRY(cairn_body_state_check(world, row, state, &world->error));
@@ -355,6 +357,7 @@ cairn_status cairn_body_put(cairn_world *world, cairn_body_id body, const cairn_
 
 cairn_status cairn_body_set_material(cairn_world *world, cairn_body_id body, int material)
 {
+    cairn_pile_return(world);
     int row;
     TRY(find_body(world, body, &row));
     if (material < 0 || (size_t)material >= world->materials.count)
@@ -380,6 +383,7 @@ static cairn_status check_vectors(cairn_world *world, const char *key, cairn_vec
 cairn_status cairn_body_push(cairn_world *world, cairn_body_id body, cairn_vec3 force,
                              cairn_vec3 torque)
 {
+    cairn_pile_return(world);
     cairn_applied *applied = &world->loaded.applied;
     int row;
     TRY(find_dynamic(world, body, &row));
@@ -398,6 +402,7 @@ cairn_status cairn_body_push(cairn_world *world, cairn_body_id body, cairn_vec3 
 cairn_status cairn_body_strike(cairn_world *world, cairn_body_id body, cairn_vec3 impulse,
                                cairn_vec3 point)
 {
+    cairn_pile_return(world);
     const cairn_body_store *b = &world->bodies;
     int row;
     TRY(find_dynamic(world, body, &row));

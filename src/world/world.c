@@ -133,6 +133,8 @@ cairn_step_inputs cairn_world_step_inputs(const cairn_world *world)
 {
     if (world->contacts.elsewhere > 0) /* biases come with the contacts */
         cairn_world_name_rows((cairn_world *)world);
+    if (world->exchange.gathered)
+        cairn_pile_show_inputs((cairn_world *)world);
     bool there = world->problem_r || world->exchange.gathered;
     return there ? world->inputs : (cairn_step_inputs){ 0 };
 }
@@ -184,6 +186,7 @@ static uint64_t hash_body(const cairn_body_store *b, int i)
  * the first one those that all have. */
 uint64_t cairn_world_hash(const cairn_world *world)
 {
+    cairn_pile_return((cairn_world *)world);
     const cairn_body_store *b = &world->bodies;
     cairn_link *link = world->exchange.link;
     uint64_t sum = 0;
@@ -197,6 +200,7 @@ uint64_t cairn_world_hash(const cairn_world *world)
 /* Speeds of centres of mass only; rotation is not considered. */
 double cairn_world_speed2(const cairn_world *world)
 {
+    cairn_pile_return((cairn_world *)world);
     const cairn_body_store *b = &world->bodies;
     double largest = 0;
     for (int i = b->held; i < b->count; i++) {

@@ -53,8 +53,13 @@ static inline long long cairn_row_uid(const cairn_world *world, int row)
  * bodies that were removed. This is done lazily and changes nothing that a caller can see: every
  * function that shows rows calls it first. */
 void cairn_world_name_rows(cairn_world *world);
-/* pile.c: copy the contacts that a step left on a device; likewise. */
+/* pile.c: copy what a step left on a device: contacts; the states of bodies; x and q of the inputs
+ * of the step. Likewise: every function that reads or changes a state calls cairn_pile_return. */
 void cairn_pile_show(cairn_world *world);
+void cairn_pile_return(cairn_world *world);
+void cairn_pile_show_inputs(cairn_world *world);
+/* The sum that order.c measures disorder by, of bodies on a device. */
+cairn_status cairn_pile_apart(cairn_world *world, double far, int64_t *sum);
 /* Prepare the rows for a step: sort the dynamic bodies along a space-filling curve if there are
  * many of them and it pays off, sort the contacts by rows, and cut both into parts if the options
  * ask for it. On CAIRN_NO_MEMORY the world is the same as before, possibly with its rows in another

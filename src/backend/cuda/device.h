@@ -4,7 +4,7 @@
  * the processor, as a virtual device: that is how it is tested where there is no card.
  *
  * Nothing depends on the order in which threads run: sums have a fixed order, and atomic operations
- * are minima of integers. The first failure is kept in `failed`; after it nothing is launched, and
+ * are minima and maxima. The first failure is kept in `failed`; after it nothing is launched, and
  * numbers that are asked for are NaN. */
 #ifndef CAIRN_BACKEND_CUDA_DEVICE_H
 #define CAIRN_BACKEND_CUDA_DEVICE_H
@@ -24,6 +24,15 @@
 #include <cub/cub.cuh>
 #include <cuda_runtime.h>
 #endif
+
+/* A number of many, counted. */
+struct Counted {
+    int64_t x = 0;
+    ANYWHERE void add(const Counted &more)
+    {
+        x += more.x;
+    }
+};
 
 enum { TEAM = 256 };         /* threads of a team                                */
 enum { TOTAL_TEAMS = 1024 }; /* teams of a sum, at most: its order depends on it */
@@ -348,23 +357,13 @@ template <class K> void sort_by(Device &d, int64_t count, int bits, K *&key, int
     value = values.Current();
 }
 
-/* A number of many, counted. */
-struct Counted {
-    int64_t x = 0;
-    __host__ __device__ void add(const Counted &more)
-    {
-        x += more.x;
-    }
-};
-
 /* Replace numbers by the sums of those before them and return the sum of all; it fails, as without
  * memory, if that is too large for an int. */
 inline int sum_before(Device &d, int64_t count, int32_t *x)
 {
     const int32_t *from = x;
-    int64_t all = total<Counted>(d, count, [=] __device__(int64_t i, Counted & to) {
-                      to.x += from[i];
-                  }).x;
+    int64_t all =
+        total<Counted>(d, count, [=] __device__(int64_t i, Counted & to) { to.x += from[i]; }).x;
     size_t room = 0;
     d.failed = d.failed || all > INT32_MAX;
     if (d.failed || count <= 0)
@@ -380,6 +379,13 @@ inline int sum_before(Device &d, int64_t count, int32_t *x)
 __device__ inline void lower_to(unsigned long long *x, unsigned long long value)
 {
     atomicMin(x, value);
+}
+
+/* *x = max(*x, value) of numbers >= 0, whose bits are in the same order. */
+__device__ inline void raise_to(double *x, double value)
+{
+    atomicMax(reinterpret_cast<unsigned long long *>(x),
+              (unsigned long long)__double_as_longlong(value));
 }
 
 /* Bytes that are left on the device, with those that the pool of the driver holds for reuse. */
@@ -539,6 +545,11 @@ inline int sum_before(Device &d, int64_t count, int32_t *x)
 inline void lower_to(unsigned long long *x, unsigned long long value)
 {
     *x = value < *x ? value : *x;
+}
+
+inline void raise_to(double *x, double value)
+{
+    *x = value > *x ? value : *x;
 }
 
 inline double device_room()

@@ -1,5 +1,6 @@
 /* pile.h - the contacts of balls and planes on the device, from step to step: candidates by a
- * sorted grid and the one-step problem; correction and certificate are in pile_end.h. The formulas
+ * sorted grid and the one-step problem; bodies are in pile_bodies.h, correction and certificate in
+ * pile_end.h. The formulas
  * are those of src/collide/plain.h and src/world (contacts.c, assemble.c, correct.c,
  * certificate.c, penetration.c), for balls.
  *
@@ -11,184 +12,9 @@
 #ifndef CAIRN_BACKEND_CUDA_PILE_H
 #define CAIRN_BACKEND_CUDA_PILE_H
 
-#include <memory>
-
-#include "backend/cuda/system.h"
-#include "math/vec.h"
+#include "backend/cuda/pile_bodies.h"
 
 enum { WINDOW = 1024 };
-
-/* ---- what is held ---------------------------------------------------------------------------- */
-
-/* What seldom changes about bodies. It is copied to the device when it differs from the copy of the
- * host that is kept here. */
-struct PileFacts {
-    Device device;
-    std::vector<double> radius, mass, inertia;
-    std::vector<uint32_t> uid;
-    std::vector<int32_t> material;
-    const double *radius_there, *mass_inverse; /* mass_inverse: 6 of each block */
-    const uint32_t *uid_there;
-    const int32_t *material_there;
-
-    ~PileFacts()
-    {
-        device.release();
-    }
-};
-
-/* Bodies on the device, by rows; blocks are rows - held. */
-struct PileBodies {
-    int count, held, blocks;
-    const cairn_vec3 *x, *axis;
-    const double *radius, *reach, *v_old, *mass_inverse;
-    const uint32_t *uid;
-    const int32_t *material;
-    double *free; /* 6 of each block */
-};
-
-/* Contacts by number. */
-struct PileContacts {
-    int count;
-    int32_t *body, *block; /* 2 of each: rows; blocks */
-    cairn_vec3 *normal, *tangent;
-    double *gap, *b, *mu, *r, *u;
-    double *correction; /* NULL: nothing was moved */
-};
-
-/* The contacts of one attempt at a step. */
-struct PileSet {
-    Device device;
-    std::shared_ptr<PileFacts> facts;
-    PileBodies bodies;
-    PileContacts contacts;
-    double *v;
-    cairn_resident resident, mending;
-    cairn_pile_problem part; /* of the penetration correction */
-    int32_t *ring, *chosen;  /* of blocks; of contacts of the part: which contact */
-};
-
-/* Impulses of contacts by the uids of their bodies, sorted: what the next solve starts from. */
-struct PileWarm {
-    Device device;
-    int64_t count = 0;
-    const uint64_t *key = nullptr;
-    const cairn_vec3 *impulse = nullptr;
-};
-
-struct cairn_pile {
-    PileSet *now = nullptr, *kept = nullptr; /* of this step; of the last one that was kept */
-    PileWarm *warm = nullptr;                /* of the last one that was kept               */
-    PileWarm *next = nullptr;                /* of this step, once it was measured          */
-    std::shared_ptr<PileFacts> facts;
-};
-
-template <class T> static void discard(T *&x)
-{
-    if (x)
-        x->device.release();
-    delete x;
-    x = nullptr;
-}
-
-template <class T> static T *make_held()
-{
-    T *x = new (std::nothrow) T();
-    if (x && !x->device.open())
-        discard(x);
-    return x;
-}
-
-/* ---- bodies ---------------------------------------------------------------------------------- */
-
-/* Whether the facts of a row are those that were copied. */
-static bool is_same(const PileFacts &f, const cairn_pile_bodies *b, size_t i)
-{
-    return f.radius[i] == b->radius[i] && f.mass[i] == b->mass[i] &&
-           f.inertia[i] == b->inertia[i].x && f.uid[i] == (uint32_t)b->uid[i] &&
-           f.material[i] == b->material[i];
-}
-
-static bool are_same(const PileFacts &f, const cairn_pile_bodies *b)
-{
-    int count = b->count, changed = 0;
-    if (f.uid.size() != (size_t)count)
-        return false;
-#pragma omp parallel for reduction(+ : changed)
-    for (int i = 0; i < count; i++)
-        changed += !is_same(f, b, (size_t)i);
-    return changed == 0;
-}
-
-static void copy_facts(PileFacts *f, const cairn_pile_bodies *b)
-{
-    size_t count = (size_t)b->count, blocks = count - (size_t)b->held;
-    Device &d = f->device;
-    for (size_t i = 0; i < count; i++) {
-        f->radius.push_back(b->radius[i]);
-        f->mass.push_back(b->mass[i]);
-        f->inertia.push_back(b->inertia[i].x);
-        f->uid.push_back((uint32_t)b->uid[i]);
-        f->material.push_back(b->material[i]);
-    }
-    f->radius_there = d.copy_of(f->radius.data(), count);
-    f->uid_there = d.copy_of(f->uid.data(), count);
-    f->material_there = d.copy_of(f->material.data(), count);
-    const double *mass = d.copy_of(f->mass.data(), count);
-    const double *inertia = d.copy_of(f->inertia.data(), count);
-    double *inverse = d.take<double>(6 * blocks);
-    int held = b->held;
-    each(d, 6 * (int64_t)blocks, [=] ANYWHERE(int64_t i) {
-        double x = i % 6 < 3 ? mass[held + i / 6] : inertia[held + i / 6];
-        inverse[i] = x > 0 ? 1 / x : 0;
-    });
-    f->mass_inverse = inverse;
-    d.wait();
-}
-
-/* False: no memory. */
-static bool know_facts(cairn_pile *pile, const cairn_pile_bodies *b)
-{
-    if (pile->facts && are_same(*pile->facts, b))
-        return true;
-    try {
-        pile->facts = std::make_shared<PileFacts>();
-        if (pile->facts->device.open())
-            copy_facts(pile->facts.get(), b);
-    } catch (const std::bad_alloc &) {
-        pile->facts.reset();
-    }
-    if (pile->facts && pile->facts->device.failed)
-        pile->facts.reset();
-    return pile->facts != nullptr;
-}
-
-static void upload_bodies(PileSet *s, const cairn_pile_bodies *from)
-{
-    Device &d = s->device;
-    PileBodies *b = &s->bodies;
-    size_t count = (size_t)from->count, held = (size_t)from->held, blocks = count - held;
-    b->count = from->count;
-    b->held = from->held;
-    b->blocks = (int)blocks;
-    b->x = d.copy_of(from->x, count);
-    b->axis = d.copy_of(from->axis, held);
-    b->reach = d.copy_of(from->reach, count);
-    b->v_old = d.copy_of(from->v_old, 6 * blocks);
-    b->radius = s->facts->radius_there;
-    b->uid = s->facts->uid_there;
-    b->material = s->facts->material_there;
-    b->mass_inverse = s->facts->mass_inverse;
-    b->free = d.take<double>(6 * blocks);
-    s->v = d.take<double>(6 * blocks);
-    const double *old = b->v_old;
-    double *free = b->free;
-    cairn_vec3 gain = from->gain;
-    each(d, 6 * (int64_t)blocks, [=] ANYWHERE(int64_t i) {
-        int64_t axis = i % 6;
-        free[i] = old[i] + (axis == 0 ? gain.x : axis == 1 ? gain.y : axis == 2 ? gain.z : 0);
-    });
-}
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
@@ -459,7 +285,7 @@ static cairn_pile_problem pose_pile(PileSet *s)
     p.b = c.b;
     p.mu = c.mu;
     p.resident = &s->resident;
-    return cairn_pile_problem{ p, c.r, s->v, c.u, start.warm > 0 };
+    return cairn_pile_problem{ p, c.r, s->v, c.u, start.warm > 0, -1 };
 }
 
 /* ---- the warm start -------------------------------------------------------------------------- */
@@ -566,24 +392,47 @@ static void find_contacts(PileSet *s, const cairn_pile_rule *rule, const PileWar
     fill_contacts(s, rule, warm);
 }
 
-static cairn_status pile_find(cairn_pile *pile, const cairn_pile_bodies *bodies,
-                              const cairn_pile_rule *rule, bool again, cairn_pile_problem *out)
+/* A set of contacts of the bodies as they are when the step begins. NULL: no memory. */
+static PileSet *open_set(const cairn_pile *pile, const cairn_pile_rule *rule)
+{
+    PileSet *s = make_held<PileSet>();
+    if (!s)
+        return s;
+    PileBodies *b = &s->bodies;
+    *b = bodies_of(pile);
+    b->reach = pile->motion->reach;
+    b->v_old = pile->motion->v_old;
+    b->free = pile->motion->free;
+    s->facts = pile->facts;
+    s->begin = pile->states;
+    s->motion = pile->motion;
+    s->h = rule->h;
+    s->gravity = rule->gravity;
+    s->v = s->device.take<double>(6 * (size_t)b->blocks);
+    return s;
+}
+
+static cairn_status pile_find(cairn_pile *pile, const cairn_pile_rule *rule, bool again,
+                              cairn_pile_problem *out)
 {
     PileWarm *aside = again && pile->now ? warm_of(pile->now) : nullptr;
     if (again && !aside)
         return CAIRN_NO_MEMORY;
     discard(pile->next);
     discard(pile->now);
-    PileSet *s = pile->now = know_facts(pile, bodies) ? make_held<PileSet>() : nullptr;
+    *out = cairn_pile_problem{};
+    out->wild = -1;
+    if (!again)
+        pile->motion = depart(pile, rule, bodies_of(pile), &out->wild);
+    bool still = pile->motion && out->wild >= 0;
+    PileSet *s = pile->now = pile->motion && !still ? open_set(pile, rule) : nullptr;
     if (s) {
-        s->facts = pile->facts;
-        upload_bodies(s, bodies);
         find_contacts(s, rule, aside ? aside : pile->warm);
         *out = pose_pile(s);
         s->device.wait();
     }
     discard(aside);
-    return s && !s->device.failed ? CAIRN_OK : CAIRN_NO_MEMORY;
+    return still || (s && !s->device.failed) ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 static cairn_status pile_velocities(cairn_pile *pile, double *v, double *shift, uint8_t *shifted)
@@ -614,13 +463,17 @@ static void pile_keep(cairn_pile *pile)
     discard(pile->kept);
     pile->kept = pile->now;
     pile->warm = pile->next;
+    pile->states = pile->kept->end;
     pile->now = nullptr;
     pile->next = nullptr;
+    pile->motion.reset();
 }
 
 static size_t pile_bytes(const cairn_pile *pile)
 {
     size_t bytes = pile->facts ? pile->facts->device.bytes : 0;
+    bytes += pile->states ? pile->states->device.bytes : 0;
+    bytes += pile->motion ? pile->motion->device.bytes : 0;
     for (const PileSet *set : { pile->now, pile->kept })
         bytes += set ? set->device.bytes : 0;
     for (const PileWarm *warm : { pile->warm, pile->next })

@@ -113,7 +113,7 @@ static void pose_part(PileSet *s, const double *open, double widest, int rings)
     p.b = b;
     p.mu = mu;
     p.resident = &s->mending;
-    s->part = cairn_pile_problem{ p, r, z, u, false };
+    s->part = cairn_pile_problem{ p, r, z, u, false, -1 };
 }
 
 static cairn_status pile_mend(cairn_pile *pile, const cairn_pile_overlaps *overlaps,
@@ -233,11 +233,11 @@ struct Measuring {
 };
 
 /* Also prepares what the next step starts from: nothing after this can fail. */
-static cairn_status pile_measure(cairn_pile *pile, double h, cairn_law law, cairn_pile_sums *out)
+static cairn_status pile_measure(cairn_pile *pile, cairn_law law, cairn_pile_sums *out)
 {
     PileSet *s = pile->now;
     Device &d = s->device;
-    const Measuring sums = { s->bodies, s->contacts, s->v, h, law == CAIRN_LAW_CONVEX };
+    const Measuring sums = { s->bodies, s->contacts, s->v, s->h, law == CAIRN_LAW_CONVEX };
     *out = total<PileSums>(d, s->contacts.count, sums).x;
     if (s->ring) {
         const int32_t *chosen = s->chosen;
@@ -267,22 +267,13 @@ struct Deepest {
     }
 };
 
-static cairn_status pile_deepest(cairn_pile *pile, double h, cairn_pile_depth *out)
+static cairn_status pile_deepest(cairn_pile *pile, cairn_pile_depth *out)
 {
     PileSet *s = pile->now;
     Device &d = s->device;
     const PileBodies b = s->bodies;
     const PileContacts c = s->contacts;
-    cairn_vec3 *end = d.take<cairn_vec3>((size_t)b.count);
-    const double *v = s->v, *z = s->ring ? s->part.v : nullptr;
-    each(d, b.count, [=] ANYWHERE(int64_t i) {
-        int64_t k = 6 * (i - b.held);
-        end[i] = b.x[i];
-        if (k >= 0)
-            end[i] = cairn_add_scaled(end[i], h, cairn_vec(v[k], v[k + 1], v[k + 2]));
-        if (k >= 0 && z)
-            end[i] = cairn_add_scaled(end[i], h, cairn_vec(z[k], z[k + 1], z[k + 2]));
-    });
+    const cairn_vec3 *end = s->end->x;
     Deepest found = total<Deepest>(d, c.count, [=] ANYWHERE(int64_t j, Deepest & to) {
         cairn_vec3 n;
         double depth = -gap_of(b, end, c.body[2 * j], c.body[2 * j + 1], &n);
@@ -332,14 +323,19 @@ static cairn_status pile_show(cairn_pile *pile, bool now, const cairn_pile_conta
 static const cairn_pile_table pile_table = {
     .create = pile_create,
     .destroy = pile_destroy,
+    .take = pile_take,
     .start = pile_start,
+    .apart = pile_apart,
     .find = pile_find,
     .mend = pile_mend,
+    .race = pile_race,
     .velocities = pile_velocities,
     .measure = pile_measure,
+    .arrive = pile_arrive,
     .deepest = pile_deepest,
     .keep = pile_keep,
     .show = pile_show,
+    .states = pile_states,
     .bytes = pile_bytes,
     .room = device_room,
 };
