@@ -66,28 +66,51 @@ struct Colouring {
     }
 };
 
+/* The contacts of a list that still wait, in the same order, to `to`; returns their number. `place`
+ * is room. The list NULL: all contacts. */
+static int keep_waiting(Device &d, int count, const int32_t *list, const Colouring &with,
+                        int32_t *place, int32_t *to)
+{
+    each(d, count, [=] ANYWHERE(int64_t i) { place[i] = with.waits(list ? list[i] : i); });
+    int left = sum_before(d, count, place);
+    each(d, count, [=] ANYWHERE(int64_t i) {
+        int64_t j = list ? list[i] : i;
+        if (with.waits(j))
+            to[place[i]] = (int32_t)j;
+    });
+    return left;
+}
+
 /* Give a colour to all contacts of a group; the others are not looked at. */
 static void colour_group(Device &d, int contacts, int blocks, const Colouring &with)
 {
     uint64_t *used = with.used;
     unsigned long long *claim = with.claim;
-    double left = contacts;
+    int32_t *place = d.take<int32_t>((size_t)contacts), *list = d.take<int32_t>((size_t)contacts);
+    int32_t *other = d.take<int32_t>((size_t)contacts);
     each(d, blocks, [=] ANYWHERE(int64_t k) { used[k] = 0; });
+    int left = keep_waiting(d, contacts, nullptr, with, place, list);
     while (left > 0 && !d.failed) {
+        const int32_t *now = list;
         for (int round = 0; round < ROUNDS_AT_ONCE; round++) {
-            each(d, blocks, [=] ANYWHERE(int64_t k) { claim[k] = ~0ull; });
-            each(d, contacts, [=] FOR_DEVICE(int64_t j) {
-                if (with.waits(j))
-                    with.draw(j);
+            each(d, left, [=] ANYWHERE(int64_t i) {
+                for (int side = 0; side < 2; side++)
+                    if (with.block[2 * (int64_t)now[i] + side] >= 0)
+                        claim[with.block[2 * (int64_t)now[i] + side]] = ~0ull;
             });
-            each(d, contacts, [=] ANYWHERE(int64_t j) {
-                if (with.waits(j) && with.wins(j))
-                    with.take(j);
+            each(d, left, [=] FOR_DEVICE(int64_t i) {
+                if (with.waits(now[i]))
+                    with.draw(now[i]);
+            });
+            each(d, left, [=] ANYWHERE(int64_t i) {
+                if (with.waits(now[i]) && with.wins(now[i]))
+                    with.take(now[i]);
             });
         }
-        left = total<Sum>(d, contacts, [=] ANYWHERE(int64_t j, Sum & to) {
-                   to.x += with.waits(j) ? 1 : 0;
-               }).x;
+        left = keep_waiting(d, left, list, with, place, other);
+        int32_t *held = list;
+        list = other;
+        other = held;
     }
 }
 

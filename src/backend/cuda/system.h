@@ -167,6 +167,132 @@ static void fill_system(cairn_system *s)
         s->lists = make_lists(d, p->blocks, p->contacts, s->held.block);
 }
 
+/* ---- balls of a pile ------------------------------------------------------------------------- */
+
+/* The same products and the same judge for contacts of balls and walls with circular cones, written
+ * out: what the general functions leave in arrays is then in registers. */
+
+/* The contact of two balls, a or b may be a wall. */
+struct BallContact {
+    double n[3], t[3], b[3]; /* its axes, b = n x t       */
+    double W_N, K;           /* 1/kg: W_T = W_N + K       */
+    int32_t block[2];
+
+    ANYWHERE BallContact(const cairn_problem &p, int64_t j)
+    {
+        const cairn_vec3 normal = p.normal[j], tangent = p.tangent[j];
+        const cairn_vec3 third = { normal.y * tangent.z - normal.z * tangent.y,
+                                   normal.z * tangent.x - normal.x * tangent.z,
+                                   normal.x * tangent.y - normal.y * tangent.x };
+        n[0] = normal.x, n[1] = normal.y, n[2] = normal.z;
+        t[0] = tangent.x, t[1] = tangent.y, t[2] = tangent.z;
+        b[0] = third.x, b[1] = third.y, b[2] = third.z;
+        W_N = K = 0;
+        for (int side = 0; side < 2; side++) {
+            int64_t k = block[side] = p.block[2 * j + side];
+            if (k < 0)
+                continue;
+            double R = p.radius[k];
+            W_N += p.mass_inverse[6 * k];
+            K += R * R * p.mass_inverse[6 * k + 3];
+        }
+    }
+
+    ANYWHERE double mean() const
+    {
+        return W_N + 2 * K / 3;
+    }
+
+    /* u = H v; returns the sum of the squares of all terms. */
+    ANYWHERE double relative(const cairn_problem &p, const double *v, double *u) const
+    {
+        double terms2 = 0;
+        u[0] = u[1] = u[2] = 0;
+        for (int side = 0; side < 2; side++) {
+            if (block[side] < 0)
+                continue;
+            const double *x = v + 6 * (int64_t)block[side];
+            double R = p.radius[block[side]], sign = side ? -1 : 1;
+            for (int i = 0; i < 3; i++) {
+                double along[3] = { n[i] * x[i], t[i] * x[i], b[i] * x[i] };
+                double turn[2] = { -R * b[i] * x[3 + i], R * t[i] * x[3 + i] };
+                u[0] += sign * along[0];
+                u[1] += sign * along[1] + turn[0];
+                u[2] += sign * along[2] + turn[1];
+                terms2 += along[0] * along[0] + along[1] * along[1] + along[2] * along[2] +
+                          turn[0] * turn[0] + turn[1] * turn[1];
+            }
+        }
+        return terms2;
+    }
+};
+
+ANYWHERE static inline double length_of2(const double *x)
+{
+    return x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+}
+
+/* |x - P_K(x - u)|^2, K the cone of mu */
+ANYWHERE static inline double map_error2(double mu, const double *x, const double *u)
+{
+    double y[3] = { x[0] - u[0], x[1] - u[1], x[2] - u[2] };
+    double length = sqrt(y[1] * y[1] + y[2] * y[2]), across = 1;
+    if (!(y[0] >= 0 && length <= mu * y[0])) {
+        double along = y[0] + mu * length;
+        y[0] = along > 0 ? along / (1 + mu * mu) : 0;
+        across = length > 0 ? mu * y[0] / length : 0;
+    }
+    double off[3] = { x[0] - y[0], x[1] - across * y[1], x[2] - across * y[2] };
+    return length_of2(off);
+}
+
+/* max(e_N^2, e_T^2) at w r, with `lift` = mu s: conditions2 of judge.c */
+ANYWHERE static inline double ball_conditions2(double mu, const double *wr, const double *u,
+                                               double lift)
+{
+    double opens = u[0] + lift - mu * sqrt(u[1] * u[1] + u[2] * u[2]), e_N = fmin(wr[0], opens);
+    if (e_N <= 0)
+        e_N = fmin(fmin(wr[0], fmax(opens, u[0])), 0.0);
+    double bound = mu * fmax(wr[0], 0.0), x[2] = { wr[1] - u[1], wr[2] - u[2] };
+    double length = sqrt(x[0] * x[0] + x[1] * x[1]), cut = length > bound ? bound / length : 1;
+    double off[2] = { wr[1] - cut * x[0], wr[2] - cut * x[1] };
+    return fmax(e_N * e_N, off[0] * off[0] + off[1] * off[1]);
+}
+
+/* v = v_free + M^-1 H' r of block k */
+ANYWHERE static inline void ball_velocity(const cairn_problem &p, const Lists &lists, int64_t k,
+                                          const double *r, double *v)
+{
+    double push[3] = { 0, 0, 0 }, spin[3] = { 0, 0, 0 }, R = p.radius[k];
+    for (int32_t e = lists.start[k]; e < lists.start[k + 1]; e++) {
+        int64_t j = lists.entry[e] / 2;
+        double sign = lists.entry[e] % 2 ? -1 : 1;
+        const double *own = r + 3 * j;
+        if (own[0] == 0 && own[1] == 0 && own[2] == 0)
+            continue;
+        const cairn_vec3 n = p.normal[j], t = p.tangent[j];
+        const cairn_vec3 b = { n.y * t.z - n.z * t.y, n.z * t.x - n.x * t.z,
+                               n.x * t.y - n.y * t.x };
+        /* r x n = r_2 t - r_1 b */
+        push[0] += sign * (own[0] * n.x + own[1] * t.x + own[2] * b.x);
+        push[1] += sign * (own[0] * n.y + own[1] * t.y + own[2] * b.y);
+        push[2] += sign * (own[0] * n.z + own[1] * t.z + own[2] * b.z);
+        spin[0] += own[2] * t.x - own[1] * b.x;
+        spin[1] += own[2] * t.y - own[1] * b.y;
+        spin[2] += own[2] * t.z - own[1] * b.z;
+    }
+    for (int i = 0; i < 3; i++) {
+        v[6 * k + i] = p.v_free[6 * k + i] + p.mass_inverse[6 * k] * push[i];
+        v[6 * k + 3 + i] = p.v_free[6 * k + 3 + i] + R * p.mass_inverse[6 * k + 3] * spin[i];
+    }
+}
+
+/* Whether a problem is one for these functions. */
+static bool is_resident(const cairn_problem *p)
+{
+    return p->resident && !p->s && !p->w;
+}
+
 /* ---- products -------------------------------------------------------------------------------- */
 
 static void velocity(const cairn_system *system, const cairn_vector *r, cairn_vector *v)
@@ -176,6 +302,12 @@ static void velocity(const cairn_system *system, const cairn_vector *r, cairn_ve
     const double *impulse = r->x;
     double *speed = v->x;
     Lists lists = s->lists;
+    if (is_resident(s->p)) {
+        const cairn_problem held = s->held;
+        each(s->device, s->own.blocks,
+             [=] ANYWHERE(int64_t k) { ball_velocity(held, lists, k, impulse, speed); });
+        return;
+    }
     each(s->device, s->own.blocks, [=] ANYWHERE(int64_t k) {
         double sum[CAIRN_MAX_DIMENSION];
         int n = there->n;
@@ -282,13 +414,75 @@ struct Norms {
     }
 };
 
+/* cairn_scalar_measure_contact for balls. */
+struct BallNorms {
+    cairn_problem p;
+
+    ANYWHERE void operator()(int64_t j, Norms &to) const
+    {
+        const BallContact at(p, j);
+        double q[3], mu = p.mu[j], bias = p.b[j];
+        to.sums.terms2 += at.relative(p, p.v_free, q) + bias * bias;
+        q[0] += bias;
+        double q2 = length_of2(q), nothing[3] = { 0, 0, 0 };
+        to.sums.q2 += q2;
+        to.sums.closing2[CAIRN_LAW_COULOMB] += q[0] < 0 ? q2 : 0;
+        to.sums.closing2[CAIRN_LAW_CONVEX] += q[0] < 0 ? q2 : map_error2(mu, nothing, q);
+    }
+};
+
+/* cairn_scalar_judge_contact for balls. */
+struct BallJudge {
+    cairn_problem p;
+    const double *r, *v;
+    double *u;
+
+    ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int64_t j, double e2)
+    {
+        double e = sqrt(e2);
+        sums->e2 += e2;
+        if (!(e <= sums->worst)) {
+            sums->worst = e;
+            sums->worst_contact = (int)j;
+        }
+    }
+
+    ANYWHERE void operator()(int64_t j, Verdict &to) const
+    {
+        const BallContact at(p, j);
+        const double own[3] = { r[3 * j], r[3 * j + 1], r[3 * j + 2] };
+        double y[3], mu = p.mu[j], bias = p.b[j], w = at.mean();
+        double wr[3] = { w * own[0], w * own[1], w * own[2] }, nothing[3] = { 0, 0, 0 };
+        to.sums.terms2 += at.relative(p, v, y) + bias * bias;
+        u[3 * j] = y[0], u[3 * j + 1] = y[1], u[3 * j + 2] = y[2];
+        y[0] += bias;
+        to.sums.u2 += length_of2(y);
+        to.sums.r2 += length_of2(own);
+        to.sums.drowned2 += length_of2(wr);
+        to.sums.violation = fmax(to.sums.violation, sqrt(map_error2(mu, own, nothing)));
+        double slip = mu * sqrt(y[1] * y[1] + y[2] * y[2]);
+        for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+            double lift = law == CAIRN_LAW_COULOMB ? slip : 0;
+            double lifted[3] = { y[0] + lift, y[1], y[2] };
+            double map2 = map_error2(mu, wr, lifted), apart2 = ball_conditions2(mu, wr, y, lift);
+            add_error(&to.sums.law[law], j, apart2 > map2 ? apart2 : map2);
+            to.sums.law[law].fclib2 += map_error2(mu, own, lifted);
+        }
+    }
+};
+
 /* `zero` are impulses of 0. */
-static void find_norms(cairn_system *s, const double *zero)
+static void find_norms(cairn_system *s, double *zero, int64_t count)
 {
     const cairn_scalar_system *there = s->there;
-    s->norms = total<Norms>(s->device, s->own.contacts, [=] ANYWHERE(int64_t j, Norms & to) {
-                   cairn_scalar_measure_contact(there, (int)j, zero, &to.sums);
-               }).sums;
+    if (is_resident(s->p)) {
+        s->norms = total<Norms>(s->device, s->own.contacts, BallNorms{ s->held }).sums;
+    } else {
+        each(s->device, count, [=] ANYWHERE(int64_t i) { zero[i] = 0; });
+        s->norms = total<Norms>(s->device, s->own.contacts, [=] ANYWHERE(int64_t j, Norms & to) {
+                       cairn_scalar_measure_contact(there, (int)j, zero, &to.sums);
+                   }).sums;
+    }
     s->norms.known = true;
 }
 
@@ -298,13 +492,15 @@ static void judge(cairn_system *s, cairn_law law, const cairn_vector *r, cairn_v
     const cairn_scalar_system *there = s->there;
     const double *impulse = r->x, *speed = v->x;
     double *relative = u->x;
-    if (!s->norms.known) {
-        each(s->device, u->count, [=] ANYWHERE(int64_t i) { relative[i] = 0; });
-        find_norms(s, relative);
-    }
+    if (!s->norms.known)
+        find_norms(s, relative, u->count);
     velocity(s, r, v);
-    Verdict found =
-        total<Verdict>(s->device, s->own.contacts, [=] ANYWHERE(int64_t j, Verdict & to) {
+    Verdict found;
+    if (is_resident(s->p))
+        found = total<Verdict>(s->device, s->own.contacts,
+                               BallJudge{ s->held, impulse, speed, relative });
+    else
+        found = total<Verdict>(s->device, s->own.contacts, [=] ANYWHERE(int64_t j, Verdict & to) {
             cairn_scalar_judge_contact(there, (int)j, impulse, speed, relative, &to.sums);
         });
     if (s->device.failed)
