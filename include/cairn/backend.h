@@ -248,7 +248,8 @@ typedef struct cairn_pile_sums {
     double gap_error, complementarity, friction_direction, dilatation, spurious_work;
     double impact_loss, friction_loss; /* J                                                       */
     int64_t active;                    /* contacts that push                                      */
-    int64_t far; /* contacts of bodies that move farther than the smaller one's radius            */
+    int64_t far; /* of these, with bodies that move farther than the smaller one's radius, relative
+                    to each other                                                                 */
 } cairn_pile_sums;
 
 /** Whether bodies moved farther than contacts were looked for. */
@@ -265,8 +266,6 @@ typedef struct cairn_pile_end {
     double correction;         /* J: potential that the penetration correction added              */
     double energy;             /* J: kinetic + |potential| without that correction; not finite if a
                                   state of some body is not                                       */
-    double longest;            /* m: the longest motion without that correction                   */
-    double least;              /* m: the smallest radius                                          */
     int32_t body;              /* the first row whose energy is not finite; -1: none              */
 } cairn_pile_end;
 

@@ -350,7 +350,7 @@ cairn_status cairn_pile_set_aside(const cairn_step *step, cairn_candidates *cand
 
 /* ---- certificate ----------------------------------------------------------------------------- */
 
-cairn_status cairn_pile_certify(const cairn_step *step)
+cairn_status cairn_pile_certify(const cairn_step *step, cairn_candidates *candidates)
 {
     cairn_step_report *report = step->report;
     cairn_certificate *c = &report->certificate;
@@ -364,6 +364,7 @@ cairn_status cairn_pile_certify(const cairn_step *step)
     c->dilatation = sums.dilatation;
     c->spurious_work = sums.spurious_work;
     report->active = (int)sums.active;
+    candidates->far = sums.far > 0;
     report->distance_body[0] = report->distance_body[1] = -1;
     report->energy.impact_loss += sums.impact_loss;
     report->energy.friction_loss += sums.friction_loss;
@@ -485,7 +486,7 @@ static cairn_status see(const cairn_step *step, bool mended, seen *s)
     return CAIRN_OK;
 }
 
-/* A body moved far: the host examines the contacts (limit.c). */
+/* A body moved far past one that pushes it: the host examines the contacts (limit.c). */
 static cairn_status limit(const cairn_step *step, bool mended)
 {
     cairn_world *world = step->world;
@@ -532,8 +533,8 @@ cairn_status cairn_pile_arrive(const cairn_step *step, const cairn_candidates *c
     report->overlap = deepest.share;
     for (int k = 0; k < 2; k++)
         report->overlap_body[k] = cairn_row_uid(step->world, deepest.body[k]);
-    /* two bodies move at most twice the longest motion relative to each other */
-    return 2 * end.longest > end.least ? limit(step, candidates->mended) : CAIRN_OK;
+    /* balls and planes that do not push each other end no closer than predicted: limit.c */
+    return candidates->far ? limit(step, candidates->mended) : CAIRN_OK;
 }
 
 /* Bodies that nobody looked at since they went to a device are not valid here. Where programs are

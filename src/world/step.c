@@ -191,7 +191,8 @@ static cairn_status advance(const cairn_step *step, values *a)
     TRY(find_velocities(step, a));
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
-    TRY(step->pile ? cairn_pile_certify(step) : cairn_step_certify(step, &a->answer));
+    TRY(step->pile ? cairn_pile_certify(step, &a->candidates)
+                   : cairn_step_certify(step, &a->answer));
     /* forces, torques and works that the options ask for */
     TRY(cairn_step_probe(step, &a->motion, &a->joints, &a->answer));
     TRY(cairn_step_feel(step, &a->answer, &a->motion));

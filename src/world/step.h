@@ -79,7 +79,8 @@ typedef struct cairn_free_motion {
 typedef struct cairn_candidates {
     double *reach;                   /* m, of each body: bound on its motion in this step     */
     bool plain;                      /* all shapes are balls and planes: one witness per pair */
-    bool mended;                     /* of a pile: its answer has a penetration correction    */
+    bool mended, far;                /* of a pile: its answer has a penetration correction; a body
+                                        moved farther than its size past one that pushes it   */
     const cairn_contact_store *warm; /* contacts whose impulses are the warm start            */
     double warm_ratio;         /* this time step over that of `warm`: impulses scale with it */
     cairn_contact_store aside; /* contacts of the previous attempt, with their impulses      */
@@ -518,7 +519,7 @@ cairn_status cairn_pile_velocities(const cairn_step *step, cairn_candidates *can
 cairn_status cairn_pile_outran(const cairn_step *step, bool *outran);
 double cairn_pile_needed(const cairn_step *step, int *body);
 cairn_status cairn_pile_set_aside(const cairn_step *step, cairn_candidates *candidates);
-cairn_status cairn_pile_certify(const cairn_step *step);
+cairn_status cairn_pile_certify(const cairn_step *step, cairn_candidates *candidates);
 /* Poses at the end, energies, deepest overlap and limits. */
 cairn_status cairn_pile_arrive(const cairn_step *step, const cairn_candidates *candidates);
 void cairn_pile_keep(const cairn_step *step);

@@ -511,7 +511,7 @@ static cairn_status pile_race(cairn_pile *pile, cairn_pile_race *out)
 }
 
 struct End {
-    cairn_pile_end x = { 0, 0, 0, 0, 0, 0, INFINITY, -1 };
+    cairn_pile_end x = { 0, 0, 0, 0, 0, -1 };
 
     ANYWHERE void add(const End &more)
     {
@@ -520,8 +520,6 @@ struct End {
         x.numerical_loss += more.x.numerical_loss;
         x.correction += more.x.correction;
         x.energy += more.x.energy;
-        x.longest = cairn_larger(x.longest, more.x.longest);
-        x.least = cairn_smaller(x.least, more.x.least);
         if (more.x.body >= 0 && (x.body < 0 || more.x.body < x.body))
             x.body = more.x.body;
     }
@@ -546,7 +544,7 @@ struct Arrive {
         cairn_vec3 omega = cairn_rotate_back(q[i], cairn_vec(speed[3], speed[4], speed[5]));
         cairn_vec3 x = cairn_add_scaled(b.x[i], h, v), end = cairn_add(x, shift);
         cairn_vec3 gained = cairn_sub(v, cairn_vec(old[0], old[1], old[2]));
-        cairn_pile_end own = { 0, 0, 0, 0, 0, 0, b.radius[i], -1 };
+        cairn_pile_end own = { 0, 0, 0, 0, 0, -1 };
         to_x[i] = end;
         to_v[i] = v;
         to_omega[i] = omega;
@@ -557,7 +555,6 @@ struct Arrive {
         own.numerical_loss = 0.5 * h * m * cairn_dot(gravity, gained);
         own.correction = -m * cairn_dot(gravity, shift);
         own.energy = energy_of(m, b.inertia[i], gravity, x, speed);
-        own.longest = h * cairn_norm(v);
         own.body = is_finite_number(own.energy) ? -1 : (int32_t)i;
         to.add(End{ own });
     }

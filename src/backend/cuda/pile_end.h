@@ -197,16 +197,16 @@ struct Measuring {
         return own + 2 * turning / 3;
     }
 
-    /* Whether a body of the contact moves farther than the smaller one's radius, by both ways. */
+    /* Whether one body moves farther than the smaller one's radius relative to the other. */
     ANYWHERE bool is_far(int64_t j) const
     {
-        double way = 0;
+        cairn_vec3 way = cairn_vec(0, 0, 0);
         for (int side = 0; side < 2; side++) {
-            int64_t k = c.block[2 * j + side];
-            if (k >= 0)
-                way += h * cairn_norm(cairn_vec(v[6 * k], v[6 * k + 1], v[6 * k + 2]));
+            const double *x = v + 6 * (int64_t)c.block[2 * j + side];
+            if (c.block[2 * j + side] >= 0)
+                way = cairn_add_scaled(way, side ? -h : h, cairn_vec(x[0], x[1], x[2]));
         }
-        return !(way <= smaller_radius(b, c, j));
+        return !(cairn_norm(way) <= smaller_radius(b, c, j));
     }
 
     ANYWHERE void operator()(int64_t j, PileSums &to) const
@@ -222,7 +222,7 @@ struct Measuring {
         own.dilatation = r[0] > 0 ? h * lift : 0;
         own.spurious_work = r[0] > 0 ? r[0] * lift : 0;
         own.active = r[0] > 0;
-        own.far = is_far(j);
+        own.far = r[0] > 0 && is_far(j);
         if (r[0] != 0 || pull != 0) {
             relative(j, b.v_old, before);
             own.impact_loss = -r[0] * 0.5 * (u[0] + before[0]);
