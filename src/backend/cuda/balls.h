@@ -142,9 +142,10 @@ struct BallGraph {
 };
 
 /* Arrays by place with `contacts` numbers for each of three axes, and bodies. Kernels get a
- * copy. */
+ * copy. Without friction impulses are along n: r and point have one number of each contact. */
 template <class Real> struct Balls {
     int64_t contacts;
+    bool smooth; /* no contact has friction */
     const int32_t *block;
     const Real *n, *mu, *shift, *w; /* w NULL: none */
     Real *r, *point;
@@ -162,13 +163,59 @@ template <class Real> struct Balls {
         for (int axis = 0; axis < 3; axis++)
             x[axis * contacts + i] = in[axis];
     }
+
+    /* The impulse in space of the contact with normal n. */
+    ANYWHERE void load_impulse(int64_t i, const Real *n, Real *out) const
+    {
+        for (int axis = 0; axis < 3; axis++)
+            out[axis] = smooth ? r[i] * n[axis] : r[axis * contacts + i];
+    }
+
+    ANYWHERE void start_impulse(int64_t i, const double *in_space, double normal) const
+    {
+        if (smooth)
+            r[i] = point[i] = (Real)normal;
+        for (int axis = 0; !smooth && axis < 3; axis++)
+            r[axis * contacts + i] = point[axis * contacts + i] = (Real)in_space[axis];
+    }
 };
+
+/* Visit a contact without friction: r = max(0, y - (u_N + shift)/W_N). Bodies keep their spin. */
+template <class Real>
+ANYWHERE static inline void visit_smooth(const Balls<Real> &x, int64_t i, Pace<Real> pace,
+                                         Ball<Real> *a, Ball<Real> *b, SweepSum &sum)
+{
+    Real n[3], u = x.shift[i], W = (a ? a->m : 0) + (b ? b->m : 0);
+    Real K = (a ? a->k : 0) + (b ? b->k : 0), before = x.r[i];
+    Real y = before + pace.beta * (before - x.point[i]);
+    Real point = before + pace.lean * (y - before);
+    x.load(x.n, i, n);
+    for (int axis = 0; axis < 3; axis++)
+        u += n[axis] * ((a ? a->v[axis] : 0) - (b ? b->v[axis] : 0));
+    Real r = W > 0 ? y - u / W : 0;
+    r = r > 0 ? r : 0;
+    Real change = r - y, weight = W + (Real)2 / 3 * K;
+    x.r[i] = r;
+    x.point[i] = point;
+    sum.change2 += (double)(weight * weight * change * change);
+    sum.uphill -= (double)(change * (r - point));
+    for (int axis = 0; axis < 3; axis++) {
+        if (a)
+            a->v[axis] += a->m * change * n[axis];
+        if (b)
+            b->v[axis] -= b->m * change * n[axis];
+    }
+}
 
 /* Visit the contact at place i between bodies a and b; NULL: a wall. */
 template <class Real>
 ANYWHERE static inline void visit_ball(const Balls<Real> &x, int64_t i, Pace<Real> pace,
                                        Ball<Real> *a, Ball<Real> *b, SweepSum &sum)
 {
+    if (x.smooth) {
+        visit_smooth(x, i, pace, a, b, sum);
+        return;
+    }
     Ball<Real> wall = {}, first = a ? *a : wall, second = b ? *b : wall;
     Real n[3], w[3], r[3], y[3], point[3], u[3], change[3], turn[3];
     x.load(x.n, i, n);
@@ -217,7 +264,7 @@ template <class Real> struct TileSweep {
     FOR_DEVICE void load(int64_t k, Ball<Real> *to) const
     {
         Ball<Real> now = x.body[k];
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < (x.smooth ? 3 : 6); i++) {
             Real *speed = i < 3 ? &now.v[i] : &now.s[i - 3], *point = &x.body_point[6 * k + i];
             Real moved = *speed + pace.beta * (*speed - *point);
             *point = *speed + pace.lean * (moved - *speed);

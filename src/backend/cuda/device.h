@@ -36,6 +36,7 @@ struct Counted {
 
 enum { TEAM = 256 };         /* threads of a team                                */
 enum { TOTAL_TEAMS = 1024 }; /* teams of a sum, at most: its order depends on it */
+enum { ALONE = 24 };         /* sums over fewer indices, in units of TEAM, take one team */
 enum { TEAMS_AT_ONCE = 4 };  /* that a multiprocessor has registers for, at least  */
 
 /* Memory and work of one system on the device. */
@@ -134,9 +135,10 @@ inline void *Device::take_bytes(size_t count)
  * them, some threads fill or empty the other. The driver's own way is four to ten times slower.
  * They belong to the plug-in, since locking memory takes longer than a step. */
 enum { STAGE = 16 << 20, STAGED = 1 << 20, PIECES = 16 }; /* bytes; from this size on; of a copy */
+enum { FEW = 4096 }; /* bytes: numbers that the host waits for, as sums */
 
 struct Stage {
-    char *room[2] = { nullptr, nullptr };
+    char *room[2] = { nullptr, nullptr }, *few = nullptr;
     cudaEvent_t free[2] = { nullptr, nullptr };
     std::mutex one_at_a_time; /* several worlds may step at once */
 
@@ -152,8 +154,19 @@ struct Stage {
         return true;
     }
 
+    bool open_few()
+    {
+        if (!few && cudaMallocHost(reinterpret_cast<void **>(&few), FEW) != cudaSuccess) {
+            cudaGetLastError();
+            few = nullptr;
+        }
+        return few != nullptr;
+    }
+
     ~Stage()
     {
+        if (few)
+            cudaFreeHost(few);
         for (int k = 0; k < 2; k++) {
             if (free[k])
                 cudaEventDestroy(free[k]);
@@ -202,8 +215,9 @@ inline void Device::download_bytes(void *to, const void *from, size_t count)
 {
     std::lock_guard<std::mutex> lock(stage.one_at_a_time);
     bool staged = count >= STAGED && !failed && stage.open();
+    bool few = count <= FEW && !failed && stage.open_few();
     if (!staged && !failed && count)
-        check(cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToHost, stream));
+        check(cudaMemcpyAsync(few ? stage.few : to, from, count, cudaMemcpyDeviceToHost, stream));
     for (size_t at = 0, done = 0; staged && done < count && !failed;) {
         /* one piece ahead: piece p is in room p % 2 */
         for (; at < count && at < done + 2 * (size_t)STAGE; at += STAGE) {
@@ -222,6 +236,8 @@ inline void Device::download_bytes(void *to, const void *from, size_t count)
     }
     if (!failed)
         check(cudaStreamSynchronize(stream));
+    if (few && !failed)
+        memcpy(to, stage.few, count);
 }
 
 template <class F> __global__ void each_kernel(int64_t count, F f)
@@ -280,11 +296,12 @@ template <class T, class F> T total(Device &d, int64_t count, F f)
     if (d.failed)
         return sum;
     int64_t wanted = (count + TEAM - 1) / TEAM;
-    int teams = (int)(wanted < TOTAL_TEAMS ? wanted : TOTAL_TEAMS);
+    int teams = (int)(wanted <= ALONE ? 1 : wanted < TOTAL_TEAMS ? wanted : TOTAL_TEAMS);
     T *partial = static_cast<T *>(d.partial), *all = partial + TOTAL_TEAMS;
-    total_kernel<<<teams, TEAM, 0, d.stream>>>(count, f, partial);
+    total_kernel<<<teams, TEAM, 0, d.stream>>>(count, f, teams > 1 ? partial : all);
     auto again = [=] __device__(int64_t i, T & to) { to.add(partial[i]); };
-    total_kernel<<<1, TEAM, 0, d.stream>>>((int64_t)teams, again, all);
+    if (teams > 1)
+        total_kernel<<<1, TEAM, 0, d.stream>>>((int64_t)teams, again, all);
     d.check(cudaGetLastError());
     d.download_bytes(&sum, all, sizeof sum);
     return sum;

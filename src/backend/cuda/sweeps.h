@@ -129,8 +129,9 @@ static void begin_balls(cairn_system *s, const double *r, const double *v, Balls
     int64_t count = g->contacts, blocks = s->p->blocks;
     x->contacts = count;
     x->block = g->block;
-    x->r = d.take<Real>(3 * (size_t)count);
-    x->point = d.take<Real>(3 * (size_t)count);
+    x->smooth = is_resident(s->p) && s->p->resident->friction == 0;
+    x->r = d.take<Real>((x->smooth ? 1 : 3) * (size_t)count);
+    x->point = d.take<Real>((x->smooth ? 1 : 3) * (size_t)count);
     x->body = d.take<Ball<Real>>((size_t)blocks);
     x->body_point = d.take<Real>(6 * (size_t)blocks);
     load_contacts(s, x);
@@ -139,11 +140,12 @@ static void begin_balls(cairn_system *s, const double *r, const double *v, Balls
     const cairn_scalar_system *there = s->there;
     const int32_t *contact = g->contact;
     each(d, count, [=] ANYWHERE(int64_t i) {
-        double axis[3][3];
+        double axis[3][3], impulse[3];
         int64_t j = contact[i];
         axes_of(there->p, j, axis);
         for (int k = 0; k < 3; k++)
-            own.r[k * count + i] = own.point[k * count + i] = (Real)in_space(axis, r + 3 * j, k);
+            impulse[k] = in_space(axis, r + 3 * j, k);
+        own.start_impulse(i, impulse, r[3 * j]);
     });
 }
 
@@ -179,7 +181,7 @@ static double measure_balls(const Sweeps *own, const Balls<Real> &x, cairn_law l
         Real n[3], w[3], r[3], u[3], W_N = first.m + second.m;
         x.load(x.n, i, n);
         x.load(x.w, i, w);
-        x.load(x.r, i, r);
+        x.load_impulse(i, n, r);
         relative_of(first, second, n, w, u);
         for (int k = 0; k < 3; k++)
             u[k] += x.shift[i] * n[k];
@@ -196,9 +198,15 @@ template <class Real> static void unload_balls(const Sweeps *own, const Balls<Re
     const int32_t *contact = own->s->graph->contact;
     each(own->s->device, x.contacts, [=] ANYWHERE(int64_t i) {
         double axis[3][3];
-        Real now[3];
+        Real now[3], n[3];
         int64_t j = contact[i];
-        x.load(x.r, i, now);
+        if (x.smooth) {
+            r[3 * j] = x.r[i];
+            r[3 * j + 1] = r[3 * j + 2] = 0;
+            return;
+        }
+        x.load(x.n, i, n);
+        x.load_impulse(i, n, now);
         axes_of(there->p, j, axis);
         for (int k = 0; k < 3; k++)
             r[3 * j + k] = now[0] * axis[k][0] + now[1] * axis[k][1] + now[2] * axis[k][2];
@@ -217,9 +225,12 @@ template <class Real> static void refresh_balls(const Sweeps *own, const Balls<R
         for (int32_t e = lists.start[k]; e < lists.start[k + 1]; e++) {
             int64_t i = lists.entry[e] / 2;
             double sign = lists.entry[e] % 2 ? -1 : 1, n[3], r[3], turn[3];
+            Real normal[3], impulse[3];
+            x.load(x.n, i, normal);
+            x.load_impulse(i, normal, impulse);
             for (int axis = 0; axis < 3; axis++) {
-                n[axis] = x.n[axis * x.contacts + i];
-                r[axis] = x.r[axis * x.contacts + i];
+                n[axis] = normal[axis];
+                r[axis] = impulse[axis];
             }
             cross3r(r, n, turn);
             for (int axis = 0; axis < 3; axis++) {
