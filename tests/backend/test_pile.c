@@ -1,9 +1,10 @@
-/* test_pile.c - steps whose contacts stay on a device (src/world/device/pile.c), beside the same
+/* test_pile.c - steps whose bodies and contacts stay on a device (src/world/pile.c), beside the same
  * steps of the host: on the virtual device, and on a card where there is one. */
 #include <string.h>
 
 #include "cairn/backend.h"
 #include "cairn/world.h"
+#include "math/vec.h"
 #include "tests/problems/worlds.h"
 
 /* Back ends with piles that can run here; NULL past the last. */
@@ -169,12 +170,121 @@ TEST(looking_changes_nothing_and_runs_repeat_to_the_bit)
             cairn_step_options o = options_on(device_at(k), "coulomb");
             for (int i = 0; i < 30; i++) {
                 advance(world, &o, 1);
-                CHECK(!looks || cairn_world_contacts(world).count >= 0);
+                if (looks && i % 3 == 0)
+                    CHECK(cairn_world_contacts(world).count >= 0);
+                if (looks && i % 3 == 1)
+                    CHECK(cairn_world_bodies(world).count > 0);
+                if (looks && i % 3 == 2)
+                    CHECK_INT(cairn_world_step_inputs(world).count, 4 * 4 * 4 + 6);
             }
             hash[looks] = cairn_world_hash(world);
             cairn_world_destroy(world);
         }
         CHECK(hash[0] == hash[1]);
+    }
+}
+
+/* The problem of the last step, from what can be seen of it: the velocities before it, gravity and
+ * the contacts. */
+static cairn_problem problem_of(cairn_world *world, const cairn_vec3 *v_old, double h, double *room)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    cairn_contacts c = cairn_world_contacts(world);
+    cairn_step_inputs in = cairn_world_step_inputs(world);
+    int blocks = b.count - b.held;
+    double *inverse = room, *v_free = room + 6 * blocks, *radius = v_free + 6 * blocks;
+    static int32_t block[2 * 4096];
+    for (int i = 0; i < 2 * c.count; i++)
+        block[i] = c.body[i] < b.held ? -1 : c.body[i] - b.held;
+    for (int k = 0; k < blocks; k++) {
+        int i = k + b.held;
+        radius[k] = cairn_bodies_shape(&b, i)->radius;
+        for (int axis = 0; axis < 3; axis++) {
+            inverse[6 * k + axis] = 1 / b.mass[i];
+            inverse[6 * k + 3 + axis] = 1 / b.inertia[i].x;
+        }
+        const cairn_vec3 v[2] = { { v_old[2 * i].x, v_old[2 * i].y, v_old[2 * i].z - 9.81 * h },
+                                  v_old[2 * i + 1] };
+        memcpy(v_free + 6 * k, v, sizeof v);
+    }
+    return (cairn_problem){ .dimension = 3,
+                            .block_size = 6,
+                            .blocks = blocks,
+                            .contacts = c.count,
+                            .mass_inverse = inverse,
+                            .v_free = v_free,
+                            .block = block,
+                            .normal = c.normal,
+                            .tangent = c.tangent,
+                            .radius = radius,
+                            .b = in.bias,
+                            .mu = c.mu };
+}
+
+/* The velocities before a step, omega in space axes: two vectors of each row. */
+static void note_velocities(const cairn_world *world, cairn_vec3 *out)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    for (int i = 0; i < b.count; i++) {
+        out[2 * i] = b.v[i];
+        out[2 * i + 1] = cairn_rotate(b.q[i], b.omega[i]);
+    }
+}
+
+/* The device's judge beside the host's, of a rough answer. */
+TEST(residuals_of_piles_are_those_of_the_host)
+{
+    static double room[13 * 128], v[6 * 128], u[3 * 4096];
+    static cairn_vec3 v_old[2 * 128];
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *world = make_pile(4, 0.4);
+        cairn_step_options o = options_on(device_at(k), "coulomb");
+        cairn_judgement here;
+        o.tolerance = 0.1;
+        advance(world, &o, 40);
+        note_velocities(world, v_old);
+        cairn_step_report report = advance(world, &o, 1);
+        cairn_problem p = problem_of(world, v_old, o.time_step, room);
+        CHECK(p.contacts > 50 && p.contacts < 4096);
+        cairn_judge(&p, CAIRN_LAW_COULOMB, cairn_world_contacts(world).impulse, v, u, &here);
+        const cairn_judgement *there = &report.solve.judgement;
+        CHECK(here.asked.relative > 1e-6);
+        CHECK_CLOSE(there->asked.relative, here.asked.relative, 1e-6);
+        CHECK_CLOSE(there->asked.worst, here.asked.worst, 1e-6);
+        CHECK_CLOSE(there->asked.fclib, here.asked.fclib, 1e-6);
+        cairn_world_destroy(world);
+    }
+}
+
+/* What calls read and change between steps is what the device has. */
+TEST(bodies_on_a_device_are_seen_and_changed_by_calls)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *world = make_pile(3, 0.4), *other = make_pile(3, 0.4);
+        cairn_step_options o = options_on(device_at(k), "convex");
+        cairn_step_report report = advance(world, &o, 15);
+        double kinetic, potential;
+        cairn_world_energy(world, &kinetic, &potential);
+        CHECK_CLOSE(kinetic, report.energy.kinetic, 1e-12);
+        CHECK_CLOSE(potential, report.energy.potential, 1e-12);
+        advance(world, &o, 1);
+        CHECK(cairn_world_speed2(world) > 0);
+        cairn_bodies b = cairn_world_bodies(world);
+        cairn_body_id id = { b.uid[b.held + 3] };
+        cairn_body_state before, after;
+        advance(world, &o, 1);
+        CHECK_OK(cairn_body_get(world, id, &before));
+        before.v.z += 1;
+        CHECK_OK(cairn_body_put(world, id, &before));
+        CHECK_OK(cairn_body_get(world, id, &after));
+        CHECK_NEAR(after.v.z, before.v.z, 0);
+        advance(world, &o, 1);
+        advance(other, &o, 17);
+        CHECK_OK(cairn_body_put(other, id, &before));
+        advance(other, &o, 1);
+        CHECK(cairn_world_hash(world) == cairn_world_hash(other));
+        cairn_world_destroy(world);
+        cairn_world_destroy(other);
     }
 }
 
@@ -326,6 +436,8 @@ GROUP(test_pile)
 {
     RUN(CASE(piles_move_as_on_the_host), CASE(contacts_are_shown_when_somebody_looks),
         CASE(looking_changes_nothing_and_runs_repeat_to_the_bit),
+        CASE(residuals_of_piles_are_those_of_the_host),
+        CASE(bodies_on_a_device_are_seen_and_changed_by_calls),
         CASE(a_saved_pile_continues_with_the_same_bits), CASE(bodies_come_and_go_between_steps),
         CASE(a_step_that_is_refused_changes_nothing),
         CASE(other_shapes_and_laws_find_their_contacts_on_the_host), CASE(stray_balls_do_no_harm),
