@@ -138,7 +138,8 @@ static bool load(pour *p)
 
 /* ---- what is kept of the run ---------------------------------------------------------------- */
 
-/* x, z, radius and the layer of the start, as floats, of the spheres about the middle of y. */
+/* The cut through the middle of y: x, z and radius of each disc, and its layer at the start, as
+ * floats. */
 static void write_slab(const pour *p)
 {
     char name[64], path[512];
@@ -148,8 +149,10 @@ static void write_slab(const pour *p)
     const cairn_bodies b = cairn_world_bodies(p->world);
     for (int i = 0; file && i < b.count; i++) {
         double radius = cairn_bodies_shape(&b, i)->radius;
-        if (b.motion[i] != CAIRN_MOTION_DYNAMIC || fabs(b.x[i].y - 0.5 * p->count[1]) > radius)
+        double off = fabs(b.x[i].y - floor(0.5 * p->count[1]) - 0.5);
+        if (b.motion[i] != CAIRN_MOTION_DYNAMIC || off > radius)
             continue;
+        radius = sqrt(radius * radius - off * off);
         int64_t layer = (int64_t)(b.uid[i] - 5) / ((int64_t)p->count[0] * p->count[1]);
         const float row[4] = { (float)b.x[i].x, (float)b.x[i].z, (float)radius, (float)layer };
         fwrite(row, sizeof row, 1, file);

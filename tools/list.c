@@ -133,6 +133,8 @@ static void list_backends(void)
         printf("  %-*s   %s%s\n", NAME_WIDTH, name,
                usable ? "" : "not usable: ", usable ? text : error.message);
     }
+    printf("  %-*s   in scenes: cuda for a pile of many balls where it can be used, else host\n",
+           NAME_WIDTH, "auto");
     printf("\n  several processes: %s\n",
            cairn_mpi_name(text, sizeof text) ? text : "not built in (make mpi; docs/mpi.md)");
     printf("\n  further back ends are shared objects libcairn_backend_NAME.so in %s\n",

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cairn/backend.h"
 #include "cairn/output.h"
 #include "command.h"
 
@@ -55,6 +56,11 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
     cairn_line_print("time", "%g s of %g s%s", s->time, scene->run.duration, ending(scene, s));
     cairn_line_print("steps", "%lld of %g s; %lld repeated with more candidates",
                      (long long)s->steps, scene->step.time_step, (long long)s->repeated);
+    if (strcmp(scene->step.backend, cairn_backend_name(0)) != 0)
+        cairn_line_print("back end",
+                         "%s: %lld of %lld steps whole, %lld with collision on the host",
+                         scene->step.backend, (long long)s->resident, (long long)s->steps,
+                         (long long)(s->steps - s->resident));
     cairn_line_print("wall clock", "%.2f s", s->wall_seconds);
     if (s->ranks.ranks > 0)
         cairn_line_print("ranks", "%lld; %lld parts", (long long)s->ranks.ranks,

@@ -55,6 +55,7 @@ typedef struct cairn_run_summary {
     int64_t problems;               /* contact problems written                               */
     int64_t missed_problems;        /* of these, of steps that missed their tolerance         */
     int64_t repeated;               /* steps repeated because bodies moved beyond their reach */
+    int64_t resident;               /* steps that were computed whole on a device: docs/gpu.md */
     int64_t joints;                 /* alive and whole at the end                             */
     int64_t broken;                 /* joints torn                                            */
     int max_candidates, max_active; /* largest numbers of contacts                            */

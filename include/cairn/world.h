@@ -190,6 +190,14 @@ CAIRN_API const cairn_record *cairn_step_record(void);
  *  scheme asks of it. `error` (may be NULL) names the key. */
 CAIRN_API cairn_status cairn_step_options_check(const cairn_step_options *options, int dimension,
                                                 cairn_error *error);
+/** The back end that `auto` means in scenes: `device` ("cuda") if the world is a pile of at least
+ *  CAIRN_AUTO_BODIES bodies (docs/gpu.md), `to_come` of inlets included, and the device can be used
+ *  here; else the default. options->backend is not read. */
+enum { CAIRN_AUTO_BODIES = 10000 };
+CAIRN_API const char *cairn_world_choose_backend(cairn_world *world,
+                                                 const cairn_step_options *options,
+                                                 const char *device, int64_t to_come);
+
 /** Check that steps with these options are possible in this world: cairn_step_options_check, and
  *  that the scheme treats its friction laws. cairn_world_step does the same. */
 CAIRN_API cairn_status cairn_world_step_check(const cairn_world *world,

@@ -24,7 +24,7 @@
 
 enum { HEAD = 32, PLACE = 24 }; /* bytes: before the body; of a position */
 
-static const cairn_seal seal = { "cairn checkpoint", 8, "checkpoint" };
+static const cairn_seal seal = { "cairn checkpoint", 9, "checkpoint" };
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
@@ -212,6 +212,7 @@ static const size_t wholes[] = {
     offsetof(cairn_run_summary, distance_body[1]),
     offsetof(cairn_run_summary, overlap_body[0]),
     offsetof(cairn_run_summary, overlap_body[1]),
+    offsetof(cairn_run_summary, resident),
 };
 static const size_t ints[] = {
     offsetof(cairn_run_summary, max_candidates),

@@ -109,6 +109,7 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     if (!report->solve.converged)
         cairn_run_spans_add(&s->missed, s->steps);
     s->repeated += report->attempts > 1;
+    s->resident += report->resident;
     s->max_candidates =
         report->candidates > s->max_candidates ? report->candidates : s->max_candidates;
     s->max_active = report->active > s->max_active ? report->active : s->max_active;
@@ -197,6 +198,8 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_pairs(json, "missed", (const int64_t(*)[2])s->missed.span, (int)kept);
     cairn_json_integer(json, "problems", s->problems);
     cairn_json_integer(json, "repeated", s->repeated);
+    if (s->resident > 0)
+        cairn_json_integer(json, "resident", s->resident);
     cairn_json_integer(json, "joints", s->joints);
     cairn_json_integer(json, "broken", s->broken);
     cairn_json_integer(json, "changed", s->changed);

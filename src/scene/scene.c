@@ -177,6 +177,9 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_events(b));
     TRY(cairn_scene_read_series(b));
     TRY(cairn_scene_check_periodic(b));
+    if (b->chooses_backend && !b->share)
+        b->scene->step.backend =
+            cairn_world_choose_backend(b->scene->world, &b->scene->step, "cuda", b->bodies_to_come);
     return b->share ? CAIRN_OK : cairn_scene_check_overlap(b);
 }
 

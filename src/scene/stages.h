@@ -209,6 +209,7 @@ typedef struct cairn_scene_build {
     cairn_scene_origin *origins; /* by rising `first` */
     int origin_count;
     int64_t bodies_to_come; /* that inlets will add during the run */
+    bool chooses_backend;   /* run.backend is auto */
     /* by number, end with NULL; "" for one without a name */
     const char **inlet_names, **outlet_names;
     const char **joint_names; /* of the joints of this file; NULL: there are none */

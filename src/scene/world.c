@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/common.h"
+#include "cairn/backend.h"
 #include "cairn/joint.h"
 #include "scene/stages.h"
 
@@ -122,6 +123,9 @@ cairn_status cairn_scene_read_run(cairn_scene_build *b)
     b->scene->run = cairn_run_options_default();
     TRY(cairn_scene_read_record(b, node, keys.record, &b->scene->step));
     TRY(cairn_scene_read_record(b, node, keys.second, &b->scene->run));
+    b->chooses_backend = strcmp(b->scene->step.backend, "auto") == 0;
+    if (b->chooses_backend) /* until all bodies are known */
+        b->scene->step.backend = cairn_backend_name(0);
     cairn_error wrong = { 0 }; /* options must fit together as well */
     int dimension = cairn_world_dimension(b->scene->world);
     cairn_status status = cairn_step_options_check(&b->scene->step, dimension, &wrong);

@@ -73,12 +73,28 @@ static bool bodies_fit(const cairn_world *world)
     return !atomic_load(&job.odd) && atomic_load(&job.planes) <= MOST_PLANES;
 }
 
+/* Whether a step with these options is one of a pile, on a back end that has any. */
+static bool is_pile(const cairn_world *world, const cairn_step_options *options)
+{
+    bool plain = !options->sleep && options->parts == 0 && options->probe_count == 0;
+    return plain && scheme_fits(options) && laws_fit(world);
+}
+
+const char *cairn_world_choose_backend(cairn_world *world, const cairn_step_options *options,
+                                       const char *device, int64_t to_come)
+{
+    cairn_step_options there = *options;
+    int64_t balls = world->bodies.count - world->bodies.held + to_come;
+    there.backend = device;
+    bool fits = balls >= CAIRN_AUTO_BODIES && is_pile(world, options) && bodies_fit(world);
+    bool usable = fits && cairn_world_step_check(world, &there, NULL) == CAIRN_OK;
+    return usable ? device : cairn_backend_name(0);
+}
+
 /* Depends on the world and the options alone. */
 const cairn_backend *cairn_pile_backend(cairn_world *world, const cairn_step_options *options)
 {
-    bool plain = !options->sleep && options->parts == 0 && options->probe_count == 0;
-    bool fits = plain && scheme_fits(options) && laws_fit(world) &&
-                world->bodies.count > world->bodies.held;
+    bool fits = is_pile(world, options) && world->bodies.count > world->bodies.held;
     if (!fits || cairn_backend_summary(options->backend))
         return NULL; /* back ends of the library have no piles */
     if (world->workspace->pile &&
@@ -397,7 +413,10 @@ static cairn_status make_room(const cairn_step *step)
                                          .q = q,
                                          .bias = bias,
                                          .correction = correction };
-    return cairn_contacts_reserve(&world->contacts, count, 0, world->dimension);
+    /* far more than needed: memory that is not used costs nothing, to move it does */
+    size_t most = 2 * count > 4 * rows ? 2 * count : 4 * rows;
+    bool grows = count > world->contacts.capacity;
+    return cairn_contacts_reserve(&world->contacts, grows ? most : count, 0, world->dimension);
 }
 
 typedef struct name_job {

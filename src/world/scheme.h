@@ -88,7 +88,7 @@ cairn_status cairn_scheme_upgrade(const cairn_scheme_job *job);
     { "solver", CAIRN_OPTION_NAME, false, offsetof(type, solver), 0, 0, "",                        \
       "method for the one-step problem", cairn_solver_name },                                      \
     { "backend", CAIRN_OPTION_WORD, false, offsetof(type, backend), 0, 0, "",                      \
-      "where the one-step problem is solved", cairn_backend_name },                                \
+      "where the one-step problem is solved; in scenes also auto", cairn_backend_name },           \
     { "tolerance", CAIRN_OPTION_REAL, false, offsetof(type, tolerance), 0, 1, "",                  \
       "relative residual of the scheme's law at which a step is solved", NULL },                   \
     { "max_iterations", CAIRN_OPTION_INTEGER, false, offsetof(type, max_iterations), 1, 1e12, "",  \

@@ -383,6 +383,24 @@ TEST(other_shapes_and_laws_find_their_contacts_on_the_host)
     }
 }
 
+/* Many balls among planes go to the device if it can be used, all else stays with the host. */
+TEST(auto_takes_the_device_for_large_piles)
+{
+    cairn_world *few = make_pile(3, 0.4), *many = make_pile(3, 0.4);
+    cairn_step_options o = options_on("host", "coulomb");
+    CHECK_TEXT(cairn_world_choose_backend(few, &o, "no-such-device", CAIRN_AUTO_BODIES), "host");
+    for (int k = 0; k < devices(); k++) {
+        const char *device = device_at(k);
+        CHECK_TEXT(cairn_world_choose_backend(few, &o, device, 0), "host");
+        CHECK_TEXT(cairn_world_choose_backend(many, &o, device, CAIRN_AUTO_BODIES), device);
+        o.sleep = true;
+        CHECK_TEXT(cairn_world_choose_backend(many, &o, device, CAIRN_AUTO_BODIES), "host");
+        o.sleep = false;
+    }
+    cairn_world_destroy(few);
+    cairn_world_destroy(many);
+}
+
 /* A ball that flies far away does not spoil the grid. */
 TEST(stray_balls_do_no_harm)
 {
@@ -440,6 +458,7 @@ GROUP(test_pile)
         CASE(bodies_on_a_device_are_seen_and_changed_by_calls),
         CASE(a_saved_pile_continues_with_the_same_bits), CASE(bodies_come_and_go_between_steps),
         CASE(a_step_that_is_refused_changes_nothing),
-        CASE(other_shapes_and_laws_find_their_contacts_on_the_host), CASE(stray_balls_do_no_harm),
+        CASE(other_shapes_and_laws_find_their_contacts_on_the_host),
+        CASE(auto_takes_the_device_for_large_piles), CASE(stray_balls_do_no_harm),
         CASE(without_memory_a_step_changes_nothing));
 }

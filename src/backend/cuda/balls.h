@@ -185,34 +185,35 @@ template <class Real>
 ANYWHERE static inline void visit_smooth(const Balls<Real> &x, int64_t i, Pace<Real> pace,
                                          Ball<Real> *a, Ball<Real> *b, SweepSum &sum)
 {
-    Real n[3], u = x.shift[i], W = (a ? a->m : 0) + (b ? b->m : 0);
-    Real K = (a ? a->k : 0) + (b ? b->k : 0), before = x.r[i];
-    Real y = before + pace.beta * (before - x.point[i]);
-    Real point = before + pace.lean * (y - before);
+    Ball<Real> wall = {}, first = a ? *a : wall, second = b ? *b : wall;
+    Real n[3], before = x.r[i], y = before + pace.beta * (before - x.point[i]);
+    Real point = before + pace.lean * (y - before), W = first.m + second.m, u = x.shift[i];
     x.load(x.n, i, n);
     for (int axis = 0; axis < 3; axis++)
-        u += n[axis] * ((a ? a->v[axis] : 0) - (b ? b->v[axis] : 0));
-    Real r = W > 0 ? y - u / W : 0;
+        u += n[axis] * (first.v[axis] - second.v[axis]);
+    Real r = W > 0 ? y - u / W : 0, weight = W + (Real)2 / 3 * (first.k + second.k);
     r = r > 0 ? r : 0;
-    Real change = r - y, weight = W + (Real)2 / 3 * K;
+    Real change = r - y;
     x.r[i] = r;
     x.point[i] = point;
     sum.change2 += (double)(weight * weight * change * change);
     sum.uphill -= (double)(change * (r - point));
     for (int axis = 0; axis < 3; axis++) {
-        if (a)
-            a->v[axis] += a->m * change * n[axis];
-        if (b)
-            b->v[axis] -= b->m * change * n[axis];
+        first.v[axis] += first.m * change * n[axis];
+        second.v[axis] -= second.m * change * n[axis];
     }
+    if (a)
+        *a = first;
+    if (b)
+        *b = second;
 }
 
 /* Visit the contact at place i between bodies a and b; NULL: a wall. */
-template <class Real>
+template <class Real, bool SMOOTH>
 ANYWHERE static inline void visit_ball(const Balls<Real> &x, int64_t i, Pace<Real> pace,
                                        Ball<Real> *a, Ball<Real> *b, SweepSum &sum)
 {
-    if (x.smooth) {
+    if (SMOOTH) {
         visit_smooth(x, i, pace, a, b, sum);
         return;
     }
@@ -253,7 +254,7 @@ ANYWHERE static inline void visit_ball(const Balls<Real> &x, int64_t i, Pace<Rea
 }
 
 /* The sweep over the contacts inside a tile. */
-template <class Real> struct TileSweep {
+template <class Real, bool SMOOTH> struct TileSweep {
     Balls<Real> x;
     Pace<Real> pace;
     const int32_t *first;
@@ -264,7 +265,7 @@ template <class Real> struct TileSweep {
     FOR_DEVICE void load(int64_t k, Ball<Real> *to) const
     {
         Ball<Real> now = x.body[k];
-        for (int i = 0; i < (x.smooth ? 3 : 6); i++) {
+        for (int i = 0; i < (SMOOTH ? 3 : 6); i++) {
             Real *speed = i < 3 ? &now.v[i] : &now.s[i - 3], *point = &x.body_point[6 * k + i];
             Real moved = *speed + pace.beta * (*speed - *point);
             *point = *speed + pace.lean * (moved - *speed);
@@ -276,8 +277,8 @@ template <class Real> struct TileSweep {
     FOR_DEVICE void visit(int64_t i, int base, Ball<Real> *body, SweepSum &sum) const
     {
         int32_t a = x.block[2 * i], b = x.block[2 * i + 1];
-        visit_ball(x, i, pace, a < 0 ? nullptr : body + (a - base),
-                   b < 0 ? nullptr : body + (b - base), sum);
+        visit_ball<Real, SMOOTH>(x, i, pace, a < 0 ? nullptr : body + (a - base),
+                                 b < 0 ? nullptr : body + (b - base), sum);
     }
 
     FOR_DEVICE void operator()(Team<SweepSum> &team, int t) const
@@ -299,7 +300,7 @@ template <class Real> struct TileSweep {
 
 /* The sweep over contacts [begin, end) between tiles, all of one colour: TEAM of them each
  * team. For the tail one team visits them one after the other. */
-template <class Real> struct BetweenSweep {
+template <class Real, bool SMOOTH> struct BetweenSweep {
     Balls<Real> x;
     Pace<Real> pace;
     int64_t begin, end;
@@ -309,7 +310,8 @@ template <class Real> struct BetweenSweep {
     FOR_DEVICE void visit(int64_t i, SweepSum &sum) const
     {
         int32_t a = x.block[2 * i], b = x.block[2 * i + 1];
-        visit_ball(x, i, pace, a < 0 ? nullptr : x.body + a, b < 0 ? nullptr : x.body + b, sum);
+        visit_ball<Real, SMOOTH>(x, i, pace, a < 0 ? nullptr : x.body + a,
+                                 b < 0 ? nullptr : x.body + b, sum);
     }
 
     FOR_DEVICE void operator()(Team<SweepSum> &team, int t) const

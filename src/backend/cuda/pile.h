@@ -235,6 +235,8 @@ static void fill_contacts(PileSet *s, const cairn_pile_rule *rule, const WarmSta
         c.b[j] = gap > 0 ? closing * gap : pushing * gap;
         c.mu[j] = friction[b.material[one] * materials + b.material[two]];
         warm(key_of(b.uid[one], b.uid[two]), n, t, c.r + 3 * j);
+        if (c.mu[j] == 0) /* the directions have turned since the last step */
+            c.r[3 * j + 1] = c.r[3 * j + 2] = 0;
     });
 }
 

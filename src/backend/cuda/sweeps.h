@@ -149,8 +149,8 @@ static void begin_balls(cairn_system *s, const double *r, const double *v, Balls
     });
 }
 
-template <class Real>
-static SweepSum sweep_balls(Sweeps *own, const Balls<Real> &x, cairn_law law, cairn_momentum m)
+template <bool SMOOTH, class Real>
+static SweepSum sweep_contacts(Sweeps *own, const Balls<Real> &x, cairn_law law, cairn_momentum m)
 {
     Device &d = own->s->device;
     const BallGraph *g = own->s->graph;
@@ -158,18 +158,24 @@ static SweepSum sweep_balls(Sweeps *own, const Balls<Real> &x, cairn_law law, ca
     SweepSum *sums = own->sums;
     teams<SweepSum>(
         d, g->tiles, (size_t)g->tile * sizeof(Ball<Real>),
-        TileSweep<Real>{ x, pace, g->first, g->tile, own->s->p->blocks, g->colours, sums });
+        TileSweep<Real, SMOOTH>{ x, pace, g->first, g->tile, own->s->p->blocks, g->colours, sums });
     sums += g->tiles;
     for (int c = 0; c <= TAIL; c++) {
         int64_t begin = g->between[c], end = g->between[c + 1];
         int64_t count = c == TAIL ? (end > begin) : teams_for(end - begin);
         teams<SweepSum>(d, (int)count, 0,
-                        BetweenSweep<Real>{ x, pace, begin, end, c == TAIL, sums });
+                        BetweenSweep<Real, SMOOTH>{ x, pace, begin, end, c == TAIL, sums });
         sums += count;
     }
     const SweepSum *all = own->sums;
     return total<SweepSum>(d, sums - own->sums,
                            [=] ANYWHERE(int64_t i, SweepSum & to) { to.add(all[i]); });
+}
+
+template <class Real>
+static SweepSum sweep_balls(Sweeps *own, const Balls<Real> &x, cairn_law law, cairn_momentum m)
+{
+    return x.smooth ? sweep_contacts<true>(own, x, law, m) : sweep_contacts<false>(own, x, law, m);
 }
 
 template <class Real>
