@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/common.h"
-#include "cairn/backend.h"
 #include "cairn/joint.h"
 #include "scene/stages.h"
 
@@ -125,7 +124,7 @@ cairn_status cairn_scene_read_run(cairn_scene_build *b)
     TRY(cairn_scene_read_record(b, node, keys.second, &b->scene->run));
     b->chooses_backend = strcmp(b->scene->step.backend, "auto") == 0;
     if (b->chooses_backend) /* until all bodies are known */
-        b->scene->step.backend = cairn_backend_name(0);
+        b->scene->step.backend = cairn_step_options_default().backend;
     cairn_error wrong = { 0 }; /* options must fit together as well */
     int dimension = cairn_world_dimension(b->scene->world);
     cairn_status status = cairn_step_options_check(&b->scene->step, dimension, &wrong);

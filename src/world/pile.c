@@ -605,7 +605,7 @@ void cairn_pile_return(cairn_world *world)
     if (!(b->elsewhere & CAIRN_STATES_ELSEWHERE))
         return;
     const cairn_pile_states to = { b->x, b->q, b->v, b->omega };
-    b->elsewhere &= ~(unsigned)CAIRN_STATES_ELSEWHERE;
+    b->elsewhere &= (uint8_t)~CAIRN_STATES_ELSEWHERE;
     if (w->use.backend->pile->states(w->pile, false, &to) != CAIRN_OK)
         for (int i = b->held; i < b->count; i++)
             b->x[i] = b->v[i] = cairn_vec(NAN, NAN, NAN);
@@ -618,7 +618,7 @@ void cairn_pile_show_inputs(cairn_world *world)
     const cairn_pile_states to = { (cairn_vec3 *)in->x, (cairn_quat *)in->q, NULL, NULL };
     if (!(world->bodies.elsewhere & CAIRN_INPUTS_ELSEWHERE))
         return;
-    world->bodies.elsewhere &= ~(unsigned)CAIRN_INPUTS_ELSEWHERE;
+    world->bodies.elsewhere &= (uint8_t)~CAIRN_INPUTS_ELSEWHERE;
     if (w->use.backend->pile->states(w->pile, true, &to) != CAIRN_OK)
         in->count = 0;
     memset((cairn_vec3 *)in->force, 0, (size_t)in->count * sizeof *in->force);

@@ -108,10 +108,11 @@ typedef struct cairn_body_store {
     bool grouped;              /* some body has had a collision group or a mask, or is moved by
                                   a cell                                                  */
     bool moved;                /* rows have changed since contacts and joints were updated */
+    uint8_t elsewhere;         /* CAIRN_..._ELSEWHERE: these columns are not valid here; saving
+                                  copies them first                                       */
     int named;                 /* number of rows at that time                              */
     int32_t *was;              /* if moved: row of each body at that time; -1: it is newer */
     int32_t *list;             /* scratch for a list of rows                               */
-    unsigned elsewhere;        /* CAIRN_..._ELSEWHERE: these columns are not valid here    */
 } cairn_body_store;
 
 /* The shape of the body in a row. */
