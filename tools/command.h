@@ -50,6 +50,7 @@ typedef struct cairn_export_arguments {
     const char *look;     /* their appearance, as words of the page's address                  */
     const char *table;    /* --table                          */
     const char *contacts; /* --contacts                       */
+    bool all_times;       /* --time all                       */
     bool at_time;         /* --time was given, `moment` is it */
     double moment;        /* s                                */
 } cairn_export_arguments;

@@ -95,8 +95,11 @@ static const char *take_contacts(cairn_arguments *arguments, const char *value)
 static const char *take_time(cairn_arguments *arguments, const char *value)
 {
     size_t length = cairn_number_read(value, &arguments->export.moment);
-    arguments->export.at_time = true;
-    return length == 0 || value[length] ? "expected a time in s" : NULL;
+    arguments->export.all_times = strcmp(value, "all") == 0;
+    arguments->export.at_time = !arguments->export.all_times;
+    return !arguments->export.all_times && (length == 0 || value[length])
+               ? "expected a time in s, or all"
+               : NULL;
 }
 
 static const cairn_flag flag_table = {
@@ -116,7 +119,7 @@ static const cairn_flag flag_contacts = {
 static const cairn_flag flag_time = {
     .name = "--time",
     .value = "TIME",
-    .text = "the frame of --table and --contacts, in s; default: the last",
+    .text = "the frame of --table and --contacts, in s (contacts: or all); default: the last",
     .take = take_time,
 };
 
@@ -277,7 +280,8 @@ static cairn_status describe_table(const cairn_arguments *a, const char *path,
     *out = (cairn_view_table){ .path = path,
                                .time = a->export.at_time ? a->export.moment : NAN,
                                .time_step = info.time_step,
-                               .dimension = info.dimension };
+                               .dimension = info.dimension,
+                               .all = a->export.all_times };
     return CAIRN_OK;
 }
 
@@ -295,12 +299,12 @@ static cairn_status write_table(cairn_recording *run, const cairn_arguments *a, 
 static cairn_status write_contacts(cairn_recording *run, const cairn_arguments *a,
                                    cairn_error *error)
 {
-    int64_t rows = 0, others = 0;
+    int64_t rows = 0, frames = 0;
     cairn_view_table wanted;
     TRY(describe_table(a, a->export.contacts, &wanted, error));
-    TRY(cairn_view_export_contacts(run, &wanted, &rows, &others, error));
-    printf("%s: %lld contacts", a->export.contacts, (long long)rows);
-    printf(others ? "; %lld candidates without a force are left out\n" : "\n", (long long)others);
+    TRY(cairn_view_export_contacts(run, &wanted, &rows, &frames, error));
+    printf("%s: %lld contacts of %lld frame%s\n", a->export.contacts, (long long)rows,
+           (long long)frames, frames == 1 ? "" : "s");
     return CAIRN_OK;
 }
 
@@ -353,6 +357,11 @@ static int export_run(const cairn_arguments *arguments)
         !e->contacts) {
         fprintf(stderr, "cairn export: expected --html, --gltf, --vtkhdf, --csv, --table, "
                         "--contacts, --png or --video\nTry 'cairn help export'.\n");
+        return EXIT_USAGE;
+    }
+    if (e->all_times && (e->table || (e->contacts && strstr(e->contacts, ".vtp")))) {
+        fprintf(stderr, "cairn export: --time: a table of spheres and a .vtp file have one frame, "
+                        "expected a time in s\n");
         return EXIT_USAGE;
     }
     cairn_interrupt_watch();

@@ -293,7 +293,7 @@ STACK = """cairn: 1
 gravity: [0, 0, -10]
 bodies: [{motion: fixed, shape: half_space}]
 generators: [{grid: {count: [1, 1, 3], spacing: [1, 1, 0.2], origin: [0, 0, 0.1], radius: 0.1, density: 477.4648292756860}}]
-run: {time_step: 0.01, duration: 0.02, tolerance: 1e-10, paraview: false, picture: false}
+run: {time_step: 0.01, duration: 0.02, frame_interval: 0, tolerance: 1e-10, paraview: false, picture: false}
 """
 BLOCK = """cairn: 1
 gravity: [2.5, 0, -10]
@@ -403,7 +403,7 @@ class Export(unittest.TestCase):
             self.assertAlmostEqual(abs(row["from_z"] - row["to_z"]), length, delta=1e-9)
             self.assertLess(abs(row["gap"]), 1e-9)
             self.assertEqual((row["slips"], row.get("image_x")), (0, None))
-        self.export("stack", "--contacts", "stack.h5")
+        self.assertIn("6 contacts of 3 frames", self.export("stack", "--contacts", "stack.h5", "--time", "all"))
         self.export("stack", "--contacts", "stack.vtp", "--time", "0.02")
         with open(self.path("stack.vtp"), "rb") as file:
             self.assertIn(b'NumberOfPoints="6" NumberOfVerts="0" NumberOfLines="3"', file.read())
@@ -425,7 +425,7 @@ class Export(unittest.TestCase):
 
     def test_wrong_tables_are_refused(self):
         self.assertIn(".csv, .txt, .h5 or .vtp", self.export("shapes", "--contacts", "c.data", code=2))
-        self.assertIn("no frame at 9 s", self.export("shapes", "--contacts", "c.csv", "--time", "9", code=3))
+        self.assertIn("expected a time in s", self.export("shapes", "--contacts", "c.vtp", "--time", "all", code=2))
         self.assertIn("no frame at 7 s; the nearest is at 0.1 s",
                       self.export("shapes", "--table", "t.csv", "--time", "7", code=3))
         self.assertIn("t.xls: unknown kind of table", self.export("shapes", "--table", "t.xls", code=3))

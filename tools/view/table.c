@@ -308,7 +308,7 @@ typedef struct network {
     frame_data frame;
     int64_t first, count;
     int dimension;
-    double h;      /* s: time step */
+    double h, time; /* s: time step; of the frame */
     double *place; /* m: of each row of /bodies, three numbers; NaN: it is not in the frame */
     double *cell;  /* m: three edges of the periodic cell                                   */
     double *pair, *point, *normal, *tangent, *gap, *impulse, *velocity, *mu;
@@ -376,21 +376,13 @@ static cairn_status copy_cell(cairn_recording *run, network *n, cairn_error *err
     return copy_column(run, "steps/cell", (int64_t) * (const double *)data - 1, 1, &n->cell, error);
 }
 
+/* The frame whose rows n->frame names. */
 static cairn_status read_network(cairn_recording *run, const cairn_view_table *wanted, network *n,
                                  cairn_error *error)
 {
     int64_t range[2];
-    cairn_recording_column about;
     n->h = wanted->time_step;
     n->dimension = wanted->dimension;
-    TRY(find_frame(run, wanted, &n->frame, error));
-    if (cairn_recording_look(run, "frames/contact_offset", &about, error) != CAIRN_OK) {
-        *error = (cairn_error){ 0 };
-        snprintf(error->key, sizeof error->key, "--contacts");
-        snprintf(error->message, sizeof error->message,
-                 "the run has no contacts; run the scene with run.contacts: true");
-        return CAIRN_UNSUPPORTED;
-    }
     TRY(find_rows(run, "frames/contact_offset", n->frame.number, range, error));
     n->first = range[0];
     n->count = range[1];
@@ -487,37 +479,109 @@ static bool pushes(const network *n, int64_t contact)
     return r[0] != 0 || r[1] != 0 || (n->dimension == 3 && r[2] != 0);
 }
 
-static cairn_status write_network(const network *n, const char *path, int64_t *rows,
-                                  cairn_error *error)
+/* Room for `more` rows. */
+static cairn_status make_room(cairn_table *t, int64_t more)
 {
-    cairn_table table = { .column_count = n->image ? NETWORK : IMAGE };
-    memcpy(table.columns, network_names, sizeof network_names);
-    table.values =
-        cairn_block_take((size_t)n->count * (size_t)table.column_count + 1, sizeof *table.values);
-    if (!table.values)
+    size_t rows = (size_t)(t->row_count + more), width = (size_t)t->column_count;
+    if (rows <= t->capacity && t->values)
+        return CAIRN_OK;
+    double *values = cairn_block_take(2 * rows * width + 1, sizeof *values);
+    if (!values)
         return CAIRN_NO_MEMORY;
-    for (int64_t i = 0; i < n->count; i++)
-        if (pushes(n, i))
-            fill_contact(n, i, table.values + table.row_count++ * table.column_count);
-    *rows = table.row_count;
-    cairn_status status = put_table(path, &table, error);
-    cairn_block_free(table.values);
+    if (t->row_count > 0)
+        memcpy(values, t->values, (size_t)t->row_count * width * sizeof *values);
+    cairn_block_free(t->values);
+    t->values = values;
+    t->capacity = 2 * rows;
+    return CAIRN_OK;
+}
+
+/* Append the contacts of a frame; a table of all frames begins with the time. */
+static cairn_status add_network(const network *n, const cairn_view_table *wanted, cairn_table *t)
+{
+    int first = wanted->all ? 1 : 0;
+    if (t->column_count == 0) {
+        t->column_count = first + (n->image ? NETWORK : IMAGE);
+        t->columns[0] = "time";
+        memcpy(t->columns + first, network_names, sizeof network_names);
+    }
+    TRY(make_room(t, n->count));
+    for (int64_t i = 0; i < n->count; i++) {
+        double *row = t->values + t->row_count * t->column_count;
+        if (!pushes(n, i))
+            continue;
+        row[0] = n->time;
+        fill_contact(n, i, row + first);
+        t->row_count++;
+    }
+    return CAIRN_OK;
+}
+
+static void free_network(network *n)
+{
+    double *const blocks[] = { n->place,   n->cell,     n->pair,    n->point, n->normal,
+                               n->tangent, n->gap,      n->impulse, n->mu,    n->image,
+                               n->mu_2,    n->velocity, n->adhesion };
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+        cairn_block_free(blocks[k]);
+    free_frame(&n->frame);
+}
+
+static cairn_status add_frame(cairn_recording *run, const cairn_view_table *wanted, int64_t number,
+                              cairn_table *t, cairn_error *error)
+{
+    network n = { .frame = { .number = number } };
+    int64_t range[2];
+    const cairn_recording_rows rows = { "frames/time", CAIRN_NUMBER_DOUBLE, number, 1 };
+    const void *data;
+    size_t bytes;
+    TRY(cairn_recording_read(run, &rows, 1, &data, &bytes, error));
+    n.time = *(const double *)data;
+    TRY(find_rows(run, "frames/body_offset", number, range, error));
+    n.frame.first = range[0];
+    n.frame.count = range[1];
+    cairn_status status = read_network(run, wanted, &n, error);
+    if (status == CAIRN_OK)
+        status = add_network(&n, wanted, t);
+    free_network(&n);
     return status;
 }
 
-cairn_status cairn_view_export_contacts(cairn_recording *run, const cairn_view_table *wanted,
-                                        int64_t *rows, int64_t *others, cairn_error *error)
+/* From the first to the last frame that is wanted. */
+static cairn_status find_frames(cairn_recording *run, const cairn_view_table *wanted,
+                                int64_t range[2], cairn_error *error)
 {
-    network n = { .count = 0 };
-    *rows = 0;
-    cairn_status status = read_network(run, wanted, &n, error);
+    cairn_recording_column about;
+    frame_data one = { 0 };
+    if (cairn_recording_look(run, "frames/contact_offset", &about, error) != CAIRN_OK) {
+        *error = (cairn_error){ 0 };
+        snprintf(error->key, sizeof error->key, "--contacts");
+        snprintf(error->message, sizeof error->message,
+                 "the run has no contacts; run the scene with run.contacts: true");
+        return CAIRN_UNSUPPORTED;
+    }
+    range[0] = 0;
+    range[1] = about.rows - 1;
+    if (wanted->all)
+        return CAIRN_OK;
+    TRY(find_frame(run, wanted, &one, error));
+    range[0] = one.number;
+    range[1] = one.number + 1;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_view_export_contacts(cairn_recording *run, const cairn_view_table *wanted,
+                                        int64_t *rows, int64_t *frames, cairn_error *error)
+{
+    cairn_table table = { .column_count = 0 };
+    int64_t range[2] = { 0, 0 };
+    cairn_status status = find_frames(run, wanted, range, error);
+    for (int64_t k = range[0]; k < range[1] && status == CAIRN_OK; k++)
+        status = add_frame(run, wanted, k, &table, error);
     if (status == CAIRN_OK)
-        status = write_network(&n, wanted->path, rows, error);
-    *others = n.count - *rows;
-    double *const blocks[] = { n.place,   n.cell,     n.pair, n.point, n.normal, n.tangent, n.gap,
-                               n.impulse, n.velocity, n.mu,   n.image, n.mu_2,   n.adhesion };
-    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
-        cairn_block_free(blocks[k]);
-    free_frame(&n.frame);
+        status = put_table(wanted->path, &table, error);
+    *rows = table.row_count;
+    *frames = range[1] - range[0];
+    cairn_block_free(table.values);
     return status;
 }

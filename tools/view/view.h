@@ -64,6 +64,7 @@ typedef struct cairn_view_table {
     double time;      /* s: of the frame, to within half a time step; NaN: last */
     double time_step;
     int dimension;
+    bool all; /* contacts: of all frames, with a column of their times */
 } cairn_view_table;
 
 /* Write the dynamic spheres of a frame: id, type (number of the material, from 1), x, y, z, radius,
@@ -74,9 +75,9 @@ cairn_status cairn_view_export_table(cairn_recording *run, const cairn_view_tabl
 
 /* Write the contacts of a frame that carry an impulse: uids of both bodies, point, normal, gap,
  * forces (N, on a), sliding, and the ends of a line between the bodies, in periodic runs to the
- * image that touches. `rows` receives their number, `others` that of candidates without impulse. */
+ * image that touches. `rows` receives their number, `frames` that of the frames. */
 cairn_status cairn_view_export_contacts(cairn_recording *run, const cairn_view_table *wanted,
-                                        int64_t *rows, int64_t *others, cairn_error *error);
+                                        int64_t *rows, int64_t *frames, cairn_error *error);
 
 /* ---- a run as an animated glTF 2.0 scene in binary form (.glb) ------------------------------- */
 
