@@ -699,7 +699,7 @@ static cairn_status read_condition(cairn_scene_build *b, const cairn_yaml_node *
     if (body)
         TRY(cairn_scene_read_body(b, body, &id));
     event->body = body ? (int64_t)id.uid : -1;
-    if (kind == CAIRN_EVENT_FLOW_STOPS && cairn_world_outlet_count(b->scene->world) == 0)
+    if (kind == CAIRN_EVENT_FLOW_STOPS && !outlet && cairn_world_outlet_count(b->scene->world) == 0)
         return cairn_yaml_fail_key(value, b->error,
                                    "the scene has no outlets, expected some under the key "
                                    "'outlets'");
