@@ -59,7 +59,7 @@ typedef struct cairn_segments {
 } cairn_segments;
 
 enum { CAIRN_MAX_DIMENSION = 6 };
-enum { CAIRN_MOST_PARTS = 1024 };
+enum { CAIRN_MOST_PARTS = 16384 };
 
 /** The one-step problem. All arrays belong to the caller and are only read. A contact has
  *  `dimension` components: the normal one, the tangents (1 in 2D, 2 in 3D), `rolling` and

@@ -454,6 +454,20 @@ TEST(the_default_number_of_parts_does_not_depend_on_members)
     }
 }
 
+/* Tables of pairs of parts hold those that touch, so that there may be many parts; most of these
+ * are empty. */
+TEST(thousands_of_parts_have_the_same_bits_for_any_members)
+{
+    uint64_t hash = 0;
+    for (int members = 1; members <= 3; members++) {
+        run_members(members, (job){ .override = "run.parts=3000" });
+        check_ok(members);
+        CHECK(members == 1 || jobs[0].summary.hash == hash);
+        CHECK_INT(jobs[0].summary.ranks.members, members == 1 ? 0 : members);
+        hash = jobs[0].summary.hash;
+    }
+}
+
 /* The others end too, and nothing is written. */
 TEST(what_the_first_member_cannot_begin_ends_all)
 {
@@ -485,6 +499,7 @@ GROUP(test_together)
         CASE(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member),
         CASE(a_scene_whose_shares_overlap_is_refused_as_by_one_process),
         CASE(the_default_number_of_parts_does_not_depend_on_members),
+        CASE(thousands_of_parts_have_the_same_bits_for_any_members),
         CASE(what_the_first_member_cannot_begin_ends_all));
 }
 

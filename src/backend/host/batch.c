@@ -26,6 +26,13 @@ enum {
     WORTH_GROUP = 64,    /* contacts between two slabs: fewer go into the last group   */
 };
 
+/* Two slabs with contacts between them. */
+typedef struct slab_pair {
+    int32_t low, high, count; /* count: of contacts             */
+    int32_t group;            /* -1: not chosen yet             */
+    int32_t next;             /* of the same lower slab; -1: none */
+} slab_pair;
+
 /* The slots of the window hold batches. Those of balls form a ring in their order: the open ones
  * begin at slot `oldest`, and the slot before it has the batch that was closed last. Its bodies
  * still exclude contacts, since it is a neighbour of the oldest open batch. */
@@ -43,7 +50,9 @@ typedef struct filling {
     uint16_t *slab;    /* of each block                                               */
     int *end;          /* of each group in `order`                                    */
     int now;           /* the group being filled                                      */
-    int32_t *group;    /* of contacts between two slabs, or within one: slabs x slabs    */
+    slab_pair *pair;   /* pairs of slabs with contacts between them, by their lower slab */
+    int pairs;         /* their number                                                */
+    int32_t *first;    /* of each slab: its first pair with a higher one; -1: none       */
     bool *rim;         /* of each block: it touches another slab; NULL: slabs have no cores */
 } filling;
 
@@ -311,6 +320,15 @@ static cairn_status order_contacts(filling *f, cairn_arena *arena)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
+/* The pair of two different slabs; -1: not known yet. */
+static int find_pair(const filling *f, int one, int other)
+{
+    int low = one < other ? one : other, high = one < other ? other : one, k = f->first[low];
+    while (k >= 0 && f->pair[k].high != high)
+        k = f->pair[k].next;
+    return k;
+}
+
 /* The group that contact j belongs to. */
 static int group_of(const filling *f, int j)
 {
@@ -319,7 +337,9 @@ static int group_of(const filling *f, int j)
     int one = f->slab[block[0]], other = f->slab[block[1]];
     if (f->rim && one == other && !f->rim[block[0]] && !f->rim[block[1]])
         return f->s->slabs + one;
-    return f->group[one * f->s->slabs + other];
+    if (f->s->slabs == 1 || one == other)
+        return one;
+    return f->pair[find_pair(f, one, other)].group;
 }
 
 /* The smallest power of two that is at least n. */
@@ -344,51 +364,83 @@ static int least_group(const cairn_batches *s)
 static void choose_slabs(filling *f)
 {
     int slabs = f->s->slabs;
-    for (int i = 0; i < slabs; i++) {
-        f->group[i * slabs + i] = i;
+    for (int i = 0; i < slabs; i++)
         cairn_pieces_add(&f->s->pieces, i, i);
-    }
     for (int i = 0; f->rim && i < slabs; i++)
         cairn_pieces_add(&f->s->pieces, i, i);
+}
+
+static int round_of(const slab_pair *pair)
+{
+    return pair->low ^ pair->high;
 }
 
 /* Every slab is a group, and so is every pair of slabs with enough contacts between them. Round k
  * pairs slab i with slab i ^ k: in a round each slab is in one pair at most, so that all pairs of a
  * round can run at the same time. All other contacts form the last group, which is not a piece of
  * work and runs alone. */
-static void choose_groups(filling *f, const int *between)
+static void choose_groups(filling *f, const int32_t *by_round)
 {
     cairn_pieces *pieces = &f->s->pieces;
-    int slabs = f->s->slabs, least = least_group(f->s);
-    memset(f->group, -1, (size_t)(slabs * slabs) * sizeof *f->group);
+    int slabs = f->s->slabs, least = least_group(f->s), k = 0;
     choose_slabs(f);
     f->s->round[0] = pieces->count;
     for (int round = 1; round < rounds_for(slabs); f->s->round[round++] = pieces->count)
-        for (int i = 0; i < slabs; i++) {
-            int other = i ^ round;
-            if (other < i || other >= slabs)
+        for (; k < f->pairs && round_of(&f->pair[by_round[k]]) == round; k++) {
+            slab_pair *pair = &f->pair[by_round[k]];
+            if (pair->count < least)
                 continue;
-            if (between[i * slabs + other] + between[other * slabs + i] < least)
-                continue;
-            f->group[i * slabs + other] = f->group[other * slabs + i] = pieces->count;
-            cairn_pieces_add(pieces, i, other);
+            pair->group = pieces->count;
+            cairn_pieces_add(pieces, pair->low, pair->high);
         }
-    for (int i = 0; i < slabs * slabs; i++)
-        if (f->group[i] < 0)
-            f->group[i] = pieces->count;
+    for (k = 0; k < f->pairs; k++)
+        if (f->pair[k].group < 0)
+            f->pair[k].group = pieces->count;
 }
 
-/* Count the contacts between each pair of slabs, and within each slab. */
-static void count_between(const filling *f, int *between)
+/* Count the contacts within each slab, and between each pair of slabs that have any. A slab touches
+ * few others, so that its pairs are a short list. */
+static void count_between(filling *f, int *within)
 {
     int slabs = f->s->slabs;
-    memset(between, 0, (size_t)(slabs * slabs) * sizeof *between);
-    between[0] = slabs == 1 ? f->ordered : 0;
+    memset(within, 0, (size_t)slabs * sizeof *within);
+    memset(f->first, -1, (size_t)slabs * sizeof *f->first);
+    within[0] = slabs == 1 ? f->ordered : 0;
     for (int k = 0; k < f->ordered && slabs > 1; k++) {
         int32_t block[2];
         find_blocks(f->s->p, f->order[k], block);
-        between[f->slab[block[0]] * slabs + f->slab[block[1]]]++;
+        int one = f->slab[block[0]], other = f->slab[block[1]];
+        int low = one < other ? one : other, at = one == other ? -1 : find_pair(f, one, other);
+        if (one == other) {
+            within[one]++;
+            continue;
+        }
+        if (at < 0) {
+            at = f->pairs++;
+            f->pair[at] = (slab_pair){ low, one < other ? other : one, 0, -1, f->first[low] };
+            f->first[low] = at;
+        }
+        f->pair[at].count++;
     }
+}
+
+/* The pairs by rounds, and in a round by slabs: a counting sort of the pairs, slab after slab. */
+static cairn_status sort_pairs(const filling *f, cairn_arena *arena, int32_t **out)
+{
+    int slabs = f->s->slabs, rounds = rounds_for(slabs);
+    int *next = cairn_arena_take(arena, (size_t)rounds + 1, sizeof *next);
+    *out = cairn_arena_take(arena, (size_t)f->pairs + 1, sizeof **out);
+    if (!next || !*out)
+        return CAIRN_NO_MEMORY;
+    memset(next, 0, ((size_t)rounds + 1) * sizeof *next);
+    for (int k = 0; k < f->pairs; k++)
+        next[round_of(&f->pair[k]) + 1]++;
+    for (int round = 0; round < rounds; round++)
+        next[round + 1] += next[round];
+    for (int i = 0; i < slabs && f->pairs > 0; i++)
+        for (int k = f->first[i]; k >= 0; k = f->pair[k].next)
+            (*out)[next[round_of(&f->pair[k])]++] = k;
+    return CAIRN_OK;
 }
 
 /* Find the blocks that touch another slab. */
@@ -418,11 +470,13 @@ static int most_groups(const cairn_batches *s)
 }
 
 /* The number of contacts of each group, counted one entry later. */
-static void count_groups(const filling *f, const int *between, int *next)
+static void count_groups(const filling *f, const int *within, int *next)
 {
     int slabs = f->s->slabs;
-    for (int i = 0; i < slabs * slabs; i++)
-        next[f->group[i] + 1] += between[i];
+    for (int i = 0; i < slabs; i++)
+        next[i + 1] += within[i];
+    for (int k = 0; k < f->pairs; k++)
+        next[f->pair[k].group + 1] += f->pair[k].count;
     for (int k = 0; f->rim && k < f->ordered; k++) {
         int group = group_of(f, f->order[k]);
         if (group < slabs || group >= 2 * slabs)
@@ -436,20 +490,24 @@ static void count_groups(const filling *f, const int *between, int *next)
  * `next` holds the end of each group. */
 static cairn_status group_contacts(filling *f, cairn_arena *arena)
 {
-    size_t pairs = (size_t)f->s->slabs * (size_t)f->s->slabs;
+    size_t slabs = (size_t)f->s->slabs, pairs = slabs * (slabs - 1) / 2;
     int groups = most_groups(f->s);
-    int *between = cairn_arena_take(arena, pairs, sizeof *between);
+    int32_t *by_round;
+    int *within = cairn_arena_take(arena, slabs, sizeof *within);
     int *next = cairn_arena_take(arena, (size_t)groups + 1, sizeof *next);
     int32_t *grouped = cairn_arena_take(arena, (size_t)f->ordered, sizeof *grouped);
-    f->group = cairn_arena_take(arena, pairs, sizeof *f->group);
-    if (!between || !next || !grouped || !f->group)
+    pairs = pairs < (size_t)f->ordered ? pairs : (size_t)f->ordered;
+    f->pair = cairn_arena_take(arena, pairs + 1, sizeof *f->pair);
+    f->first = cairn_arena_take(arena, slabs, sizeof *f->first);
+    if (!within || !next || !grouped || !f->pair || !f->first)
         return CAIRN_NO_MEMORY;
     if (f->s->p->cut)
         TRY(find_rims(f, arena));
-    count_between(f, between);
-    choose_groups(f, between);
+    count_between(f, within);
+    TRY(sort_pairs(f, arena, &by_round));
+    choose_groups(f, by_round);
     memset(next, 0, ((size_t)groups + 1) * sizeof *next);
-    count_groups(f, between, next);
+    count_groups(f, within, next);
     for (int g = 0; g < groups; g++)
         next[g + 1] += next[g];
     for (int k = 0; k < f->ordered; k++)
