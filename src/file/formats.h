@@ -54,7 +54,7 @@ typedef struct cairn_vtk_piece {
 typedef struct cairn_vtk_grid {
     double time; /* s, stored as field TimeValue */
     int cells[3];
-    double origin[3], edge; /* m: lower corner of the first cell; edge of a cell */
+    double origin[3], edge[3]; /* m: lower corner of the first cell; edges of a cell */
     const cairn_vtk_array *arrays;
     int array_count;
 } cairn_vtk_grid;

@@ -78,16 +78,19 @@ static cairn_vtk_grid grid_of(const cairn_statistic_table *t, size_t first, size
 {
     cairn_vtk_grid g = { .time = value_at(t, first, 0), .cells = { 1, 1, 1 } };
     size_t stride = 1;
+    double edge[3] = { 0, 0, 0 }, usual = 0; /* of a single cell the edge is not known */
     for (int k = 0; k < t->dimension; k++) {
         size_t cells = count_cells(t, first, end, stride, 1 + k);
-        if (cells > 1 && g.edge == 0)
-            g.edge = value_at(t, first + stride, 1 + k) - value_at(t, first, 1 + k);
+        if (cells > 1)
+            edge[k] = value_at(t, first + stride, 1 + k) - value_at(t, first, 1 + k);
+        usual = usual > 0 ? usual : edge[k];
         g.cells[k] = (int)cells;
         stride *= cells;
     }
-    g.edge = g.edge > 0 ? g.edge : 1; /* of a single cell it is not known */
-    for (int k = 0; k < 3; k++)
-        g.origin[k] = (k < t->dimension ? value_at(t, first, 1 + k) : 0) - 0.5 * g.edge;
+    for (int k = 0; k < 3; k++) {
+        g.edge[k] = edge[k] > 0 ? edge[k] : usual > 0 ? usual : 1;
+        g.origin[k] = (k < t->dimension ? value_at(t, first, 1 + k) : 0) - 0.5 * g.edge[k];
+    }
     return g;
 }
 

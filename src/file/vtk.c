@@ -164,16 +164,17 @@ static cairn_status put_file(FILE *out, const cairn_vtk_piece *piece, const uint
 
 cairn_status cairn_vtk_grid_write(const char *path, const cairn_vtk_grid *g, cairn_error *error)
 {
-    char extent[64], more[256], number[4][32];
+    char extent[64], more[320], number[6][32];
     cairn_file file = { 0 };
     const cairn_vtk_array time = { "TimeValue", CAIRN_VTK_REAL, 1, &g->time };
     int64_t cells = (int64_t)g->cells[0] * g->cells[1] * g->cells[2];
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
         cairn_number_text(g->origin[k], number[k]);
-    cairn_number_text(g->edge, number[3]);
+        cairn_number_text(g->edge[k], number[3 + k]);
+    }
     snprintf(extent, sizeof extent, "0 %d 0 %d 0 %d", g->cells[0], g->cells[1], g->cells[2]);
     snprintf(more, sizeof more, " WholeExtent=\"%s\" Origin=\"%s %s %s\" Spacing=\"%s %s %s\"",
-             extent, number[0], number[1], number[2], number[3], number[3], number[3]);
+             extent, number[0], number[1], number[2], number[3], number[4], number[5]);
     TRY(cairn_file_create(path, &file, error));
     appendix a = { .out = file.stream };
     put_head(file.stream, "ImageData", more);

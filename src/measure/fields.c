@@ -19,8 +19,12 @@
  * points in pieces of at most a/4; its weights sum to 1, so the sum over all cells of s is exact,
  * and the balance above holds to about 4e-4 of the largest force density.
  *
- * In a periodic world the fields are those of the bodies in the cell, with branches to the images
- * of others that they touch. The grid therefore ends outside of the cell. */
+ * In a periodic world all images of grains and contacts count that reach the grid, with v + h' k as
+ * velocities. Along periodic axes an open side of the grid is as long as the cell: each image of
+ * the grid has the same content, and together they fill space, so that the sum over all cells of
+ * the grid still is exact. This needs edges of which one lies along an axis, the next one in a
+ * plane of two axes, as those of a cell in simple shear. With other edges the grid is that of the
+ * bodies in the cell, with branches to the images that they touch, and ends outside of the cell. */
 #include <math.h>
 #include <string.h>
 
@@ -53,8 +57,10 @@ typedef struct span {
 /* The grid and its sums; cell (i, j, k) is number (k ny + j) nx + i. */
 typedef struct grid {
     int dimension, cells[3];
-    double low[3], edge; /* m */
-    double knot;         /* m: a */
+    double low[3], edge[3];       /* m */
+    double knot;                  /* m: a */
+    const cairn_lattice *lattice; /* NULL: images do not count */
+    cairn_vec3 reciprocal[3];     /* 1/m */
     size_t count;
     double *sum[FIELDS];
     double *weight[3]; /* scratch: of the cells of each axis */
@@ -78,14 +84,14 @@ static double integral(double t)
 /* The share of the kernel about x that lies in each cell of axis k, divided by the edge. */
 static span reach(const grid *g, int k, double x)
 {
-    double from = (x - 2 * g->knot - g->low[k]) / g->edge;
-    double to = (x + 2 * g->knot - g->low[k]) / g->edge;
+    double edge = g->edge[k], from = (x - 2 * g->knot - g->low[k]) / edge;
+    double to = (x + 2 * g->knot - g->low[k]) / edge;
     int first = from < 0 ? 0 : from >= g->cells[k] ? g->cells[k] : (int)from;
     int end = to < 0 ? 0 : to >= g->cells[k] ? g->cells[k] : (int)to + 1;
-    double before = integral((g->low[k] + first * g->edge - x) / g->knot);
+    double before = integral((g->low[k] + first * edge - x) / g->knot);
     for (int i = first; i < end; i++) {
-        double after = integral((g->low[k] + (i + 1) * g->edge - x) / g->knot);
-        g->weight[k][i - first] = (after - before) / g->edge;
+        double after = integral((g->low[k] + (i + 1) * edge - x) / g->knot);
+        g->weight[k][i - first] = (after - before) / edge;
         before = after;
     }
     return (span){ first, end > first ? end - first : 0, g->weight[k] };
@@ -135,8 +141,8 @@ static bool find_tube(const grid *g, cairn_vec3 from, cairn_vec3 to, tube *out)
     out->count[2] = 1;
     for (int k = 0; k < g->dimension; k++) {
         double x = cairn_component(from, k), y = cairn_component(to, k);
-        double low = (fmin(x, y) - 2 * g->knot - g->low[k]) / g->edge;
-        double high = (fmax(x, y) + 2 * g->knot - g->low[k]) / g->edge;
+        double low = (fmin(x, y) - 2 * g->knot - g->low[k]) / g->edge[k];
+        double high = (fmax(x, y) + 2 * g->knot - g->low[k]) / g->edge[k];
         int first = low < 0 ? 0 : low >= g->cells[k] ? g->cells[k] : (int)low;
         int end = high < 0 ? 0 : high >= g->cells[k] ? g->cells[k] : (int)high + 1;
         out->first[k] = first;
@@ -197,43 +203,106 @@ static void spread_branch(const grid *g, cairn_vec3 from, cairn_vec3 to, cairn_v
     }
 }
 
+/* ---- images --------------------------------------------------------------------------------- */
+
+static bool is_periodic(const grid *g, int axis)
+{
+    cairn_vec3 e = g->lattice ? g->lattice->edge[axis] : (cairn_vec3){ 0, 0, 0 };
+    return e.x != 0 || e.y != 0 || e.z != 0;
+}
+
+/* The images of a thing between two points of which kernels may reach the grid. */
+typedef struct images {
+    int from[3], to[3];
+    int at[3]; /* the present one */
+} images;
+
+static images images_of(const grid *g, cairn_vec3 one, cairn_vec3 other)
+{
+    images all = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } };
+    for (int axis = 0; axis < 3; axis++) {
+        /* along the reciprocal vector: of the grid with its rim, less those of both points */
+        double low = 0, high = 0, p = 0, q = 0;
+        for (int k = 0; k < g->dimension && is_periodic(g, axis); k++) {
+            double b = cairn_component(g->reciprocal[axis], k);
+            double begin = b * (g->low[k] - 2 * g->knot);
+            double end = b * (g->low[k] + g->cells[k] * g->edge[k] + 2 * g->knot);
+            low += fmin(begin, end);
+            high += fmax(begin, end);
+            p += b * cairn_component(one, k);
+            q += b * cairn_component(other, k);
+        }
+        all.from[axis] = is_periodic(g, axis) ? (int)ceil(low - fmax(p, q)) : 0;
+        all.to[axis] = is_periodic(g, axis) ? (int)floor(high - fmin(p, q)) : 0;
+        all.at[axis] = all.from[axis];
+    }
+    all.at[0]--; /* before the first one */
+    return all;
+}
+
+/* Go to the next image; false: there is none. */
+static bool next_image(images *all)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (++all->at[axis] <= all->to[axis])
+            return all->from[1] <= all->to[1] && all->from[2] <= all->to[2];
+        all->at[axis] = all->from[axis];
+    }
+    return false;
+}
+
+/* Of the edges (m), or of their rates (m/s). */
+static cairn_vec3 shift_by(const grid *g, const images *all, bool rates)
+{
+    cairn_vec3 sum = { 0, 0, 0 };
+    for (int axis = 0; axis < 3 && g->lattice; axis++)
+        sum = cairn_add_scaled(sum, all->at[axis],
+                               rates ? g->lattice->rate[axis] : g->lattice->edge[axis]);
+    return sum;
+}
+
 /* ---- the sums ------------------------------------------------------------------------------- */
 
 /* xx, yy, xy, zz, yz, zx, as in other statistics. */
 static const int place[6][2] = { { 0, 0 }, { 1, 1 }, { 0, 1 }, { 2, 2 }, { 1, 2 }, { 2, 0 } };
+
+/* A grain, or an image of it: its place and velocity. */
+static void add_grain(const cairn_sample *s, const grid *g, int i, cairn_vec3 x, cairn_vec3 v)
+{
+    double m = s->mass[i], r = cairn_measure_radius(s, i), products[6];
+    double volume = s->volume[i] > 0    ? s->volume[i]
+                    : g->dimension == 2 ? M_PI * r * r
+                                        : 4.0 / 3 * M_PI * r * r * r;
+    const double values[] = { m, volume, m * v.x, m * v.y, m * v.z };
+    for (int k = 0; k < 6; k++)
+        products[k] = m * cairn_component(v, place[k][0]) * cairn_component(v, place[k][1]);
+    spread(g, x, DENSITY, values, 5);
+    spread(g, x, KINETIC, products, 6);
+}
 
 static void add_grains(const cairn_sample *s, const grid *g)
 {
     for (int i = 0; i < s->count; i++) {
         if (!s->is_grain[i])
             continue;
-        double m = s->mass[i], r = cairn_measure_radius(s, i), products[6];
-        double volume = s->volume[i] > 0    ? s->volume[i]
-                        : g->dimension == 2 ? M_PI * r * r
-                                            : 4.0 / 3 * M_PI * r * r * r;
-        cairn_vec3 v = s->v[i];
-        const double values[] = { m, volume, m * v.x, m * v.y, m * v.z };
-        for (int k = 0; k < 6; k++)
-            products[k] = m * cairn_component(v, place[k][0]) * cairn_component(v, place[k][1]);
-        spread(g, s->x[i], DENSITY, values, 5);
-        spread(g, s->x[i], KINETIC, products, 6);
+        images all = images_of(g, s->x[i], s->x[i]);
+        while (next_image(&all))
+            add_grain(s, g, i, cairn_add(s->x[i], shift_by(g, &all, false)),
+                      cairn_add(s->v[i], shift_by(g, &all, true)));
     }
 }
 
-static void add_contact(const cairn_measure *m, const grid *g, int c)
+/* What a contact, or an image of it, has at its point. */
+static void add_point(const cairn_measure *m, const grid *g, int c, cairn_vec3 point)
 {
     const cairn_sample *s = m->sample;
     int32_t a = s->pair[2 * c], b = s->pair[2 * c + 1];
     bool on_a = a >= 0 && s->is_grain[a], on_b = b >= 0 && s->is_grain[b];
-    cairn_vec3 f = s->force[c], n = s->normal[c], from, to;
-    if ((!on_a && !on_b) || cairn_dot(f, f) == 0) /* most candidates carry no force */
-        return;
-    cairn_measure_branch(s, c, &from, &to);
-    spread_branch(g, from, to, f);
+    cairn_vec3 f = s->force[c], n = s->normal[c];
     if (!on_a || !on_b) {
         double sign = on_a ? 1 : -1; /* the force on the grain */
         const double wall[] = { sign * f.x, sign * f.y, sign * f.z };
-        spread(g, s->point[c], WALL, wall, 3);
+        spread(g, point, WALL, wall, 3);
     }
     if (!cairn_measure_pushes(m, c, NULL))
         return;
@@ -241,7 +310,24 @@ static void add_contact(const cairn_measure *m, const grid *g, int c)
     for (int k = 0; k < 6; k++)
         values[k] = cairn_component(n, place[k][0]) * cairn_component(n, place[k][1]);
     values[6] = 1;
-    spread(g, s->point[c], FABRIC, values, 7);
+    spread(g, point, FABRIC, values, 7);
+}
+
+static void add_contact(const cairn_measure *m, const grid *g, int c)
+{
+    const cairn_sample *s = m->sample;
+    cairn_vec3 f = s->force[c], from, to;
+    /* most candidates carry no force */
+    if (!cairn_measure_branch(s, c, &from, &to) || cairn_dot(f, f) == 0)
+        return;
+    images all = images_of(g, from, to);
+    while (next_image(&all)) {
+        cairn_vec3 shift = shift_by(g, &all, false);
+        spread_branch(g, cairn_add(from, shift), cairn_add(to, shift), f);
+    }
+    all = images_of(g, s->point[c], s->point[c]);
+    while (next_image(&all))
+        add_point(m, g, c, cairn_add(s->point[c], shift_by(g, &all, false)));
 }
 
 /* u = (rho u)/rho, and the kinetic stress with the velocities relative to u. */
@@ -271,9 +357,53 @@ static double find_width(const cairn_measure *m)
     return m->options->width > 0 ? m->options->width : grains > 0 ? sum / grains : 0;
 }
 
+/* Whether the box of the diagonal of the edges fills space with its images: in some order of the
+ * axes, each edge has no components along later ones. */
+static bool fills_space(const cairn_lattice *cell)
+{
+    static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+                                      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+    bool any = false;
+    for (int o = 0; o < 6 && !any; o++) {
+        any = true;
+        for (int i = 0; i < 3; i++)
+            for (int later = i + 1; later < 3; later++) {
+                cairn_vec3 e = cell->edge[orders[o][i]];
+                any = any && fabs(cairn_component(e, orders[o][later])) <= 1e-14 * cairn_norm(e);
+            }
+    }
+    return any;
+}
+
+/* The vectors b_i with b_i.e_j = 1 for i = j, else 0; axes without an edge count as 1 m. */
+static void find_reciprocal(grid *g)
+{
+    static const cairn_vec3 axis[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    cairn_vec3 e[3];
+    for (int i = 0; i < 3; i++)
+        e[i] = is_periodic(g, i) ? g->lattice->edge[i] : axis[i];
+    double volume = cairn_dot(e[0], cairn_cross(e[1], e[2]));
+    for (int i = 0; i < 3; i++)
+        g->reciprocal[i] = cairn_scale(1 / volume, cairn_cross(e[(i + 1) % 3], e[(i + 2) % 3]));
+}
+
+/* An open side along a periodic axis is that of the cell, in a whole number of cells. */
+static void take_side(const cairn_measure *m, grid *g, int k)
+{
+    double length = fabs(cairn_component(g->lattice->edge[k], k));
+    double cells = fmin(fmax(1, round(length / g->edge[k])), MOST_CELLS + 1.0);
+    g->low[k] = cairn_component(m->sample->lattice.corner, k);
+    g->cells[k] = (int)cells;
+    g->edge[k] = length / cells;
+}
+
 /* Open sides end where the kernels of all grains and contacts do, at a multiple of the edge. */
 static bool find_side(const cairn_measure *m, grid *g, int k)
 {
+    if (is_periodic(g, k) && isinf(m->box.low[k]) && isinf(m->box.high[k])) {
+        take_side(m, g, k);
+        return g->cells[k] <= MOST_CELLS;
+    }
     const cairn_sample *s = m->sample;
     double low = INFINITY, high = -INFINITY, reaches = 2 * g->knot;
     for (int i = 0; i < s->count; i++)
@@ -289,11 +419,11 @@ static bool find_side(const cairn_measure *m, grid *g, int k)
         low = fmin(fmin(low, p), fmin(cairn_component(from, k), cairn_component(to, k)));
         high = fmax(fmax(high, p), fmax(cairn_component(from, k), cairn_component(to, k)));
     }
-    low = floor((low - reaches) / g->edge) * g->edge;
+    low = floor((low - reaches) / g->edge[k]) * g->edge[k];
     high += reaches;
     g->low[k] = isinf(m->box.low[k]) ? low : m->box.low[k];
     double size = (isinf(m->box.high[k]) ? high : m->box.high[k]) - g->low[k];
-    double cells = ceil(size / g->edge * (1 - 1e-12));
+    double cells = ceil(size / g->edge[k] * (1 - 1e-12));
     g->cells[k] = cells >= 1 && cells <= MOST_CELLS ? (int)cells : 0;
     return g->cells[k] > 0;
 }
@@ -306,7 +436,10 @@ static cairn_status find_grid(const cairn_measure *m, grid *g)
     if (!(width > 0))
         return CAIRN_OK;
     g->knot = sqrt(3) * width;
-    g->edge = m->options->cell > 0 ? m->options->cell : 2 * width;
+    for (int k = 0; k < 3; k++)
+        g->edge[k] = m->options->cell > 0 ? m->options->cell : 2 * width;
+    g->lattice = fills_space(&m->sample->lattice) ? &m->sample->lattice : NULL;
+    find_reciprocal(g);
     double cells = 1;
     for (int k = 0; k < g->dimension; k++) {
         if (!find_side(m, g, k))
@@ -331,7 +464,7 @@ static cairn_status add_row(cairn_measure *m, const grid *g, size_t cell)
     double row[3 + FIELDS];
     size_t at = cell;
     for (int k = 0; k < 3; k++) {
-        row[k] = g->low[k] + ((double)(at % (size_t)g->cells[k]) + 0.5) * g->edge;
+        row[k] = g->low[k] + ((double)(at % (size_t)g->cells[k]) + 0.5) * g->edge[k];
         at /= (size_t)g->cells[k];
     }
     for (int f = 0; f < FIELDS; f++)

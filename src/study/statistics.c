@@ -349,18 +349,24 @@ static cairn_status read_contacts(const rows *from, const int32_t *place, cairn_
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* The edges of a periodic cell: those of the step that led to the frame, or of the start. */
+/* A periodic cell: that of the step that led to the frame, or of the start. */
 static cairn_status read_lattice(cairn_run_reader *r, int k, cairn_sample *out)
 {
     rows from = { r, -1, (int64_t)r->step[k] - 1, 1 };
-    const void *edges;
-    if (!cairn_hdf5_read_reals_attribute(r->file, "cell", 9, (double *)out->lattice.edge) ||
-        !(r->step[k] > 0))
+    const void *edges, *rates;
+    if (!cairn_hdf5_read_reals_attribute(r->file, "cell", 9, (double *)out->lattice.edge))
+        return CAIRN_OK;
+    cairn_hdf5_read_reals_attribute(r->file, "cell_corner", 3, &out->lattice.corner.x);
+    if (!(r->step[k] > 0))
         return CAIRN_OK;
     TRY(cairn_hdf5_open_group(r->file, "steps", &from.group, r->error));
     cairn_status status = read_part(&from, "cell", CAIRN_HDF5_REAL, 9, &edges);
     if (status == CAIRN_OK)
+        status = read_part(&from, "cell_rate", CAIRN_HDF5_REAL, 9, &rates);
+    if (status == CAIRN_OK) {
         memcpy(out->lattice.edge, edges, sizeof out->lattice.edge);
+        memcpy(out->lattice.rate, rates, sizeof out->lattice.rate);
+    }
     H5Gclose(from.group);
     return status;
 }

@@ -251,13 +251,13 @@ TEST(a_grid_is_image_data)
     const cairn_vtk_grid grid = { .time = 0.5,
                                   .cells = { 2, 1, 3 },
                                   .origin = { -1, 0, 0.25 },
-                                  .edge = 0.5,
+                                  .edge = { 0.5, 0.25, 0.5 },
                                   .arrays = arrays,
                                   .array_count = 2 };
     CHECK_OK(cairn_vtk_grid_write(path_in(&f, "fields_000000.vti").text, &grid, NULL));
     const char *text = file_text(&f, "fields_000000.vti");
     CHECK_CONTAINS(text, "<ImageData WholeExtent=\"0 2 0 1 0 3\" Origin=\"-1 0 0.25\" "
-                         "Spacing=\"0.5 0.5 0.5\">");
+                         "Spacing=\"0.5 0.25 0.5\">");
     CHECK_CONTAINS(text, "Name=\"density\" NumberOfComponents=\"1\" NumberOfTuples=\"6\" "
                          "format=\"appended\" offset=\"168\"");
     const char *data = strstr(text, "\n_") + 2;

@@ -559,6 +559,48 @@ TEST(branches_of_fields_go_to_images)
     cairn_statistic_table_destroy(&t);
 }
 
+/* In a sheared cell whose sides kernels cross: mass and stress to rounding; and it does not matter
+ * which image of a grain or a contact is listed. */
+TEST(fields_of_a_periodic_cell_wrap)
+{
+    static cairn_image images[60];
+    cairn_measure_options o = cairn_measure_options_default();
+    o.width = 0.2;
+    o.cell = 0.13;
+    cairn_statistic_table t[2];
+    for (int k = 0; k < 2; k++) {
+        heap *h = random_heap(3, 60);
+        double mass, momentum, stress, motion;
+        sums_of(h, &mass, &momentum, &stress, &motion);
+        h->sample.lattice =
+            (cairn_lattice){ .corner = { 0, 0, -0.2 },
+                             .edge = { { 1, 0, 0 }, { 0.3, 2, 0 }, { -0.2, 0.7, 1 } } };
+        for (int i = 0; k == 1 && i < 60; i += 3) /* to x + 2 e_1 - e_3 */
+            h->x[i] = cairn_add(h->x[i], (cairn_vec3){ 2.2, -0.7, -1 });
+        for (int c = 0; c < h->sample.contacts; c++) {
+            int sides = (h->pair[2 * c] % 3 == 0) - (h->pair[2 * c + 1] % 3 == 0);
+            images[c] = (cairn_image){ { 2 * sides * k, 0, -sides * k } };
+            if (k == 1 && h->pair[2 * c] % 3 == 0) /* with its body a */
+                h->point[c] = cairn_add(h->point[c], (cairn_vec3){ 2.2, -0.7, -1 });
+        }
+        h->sample.image = images;
+        t[k] = heap_measure(h, "fields", &o);
+        double volume = 2.0 / (8 * 15 * 8);
+        CHECK_INT(t[k].rows, 8 * 15 * 8);
+        CHECK_CLOSE(integral_of(&t[k], "density", volume), mass, 1e-13);
+        CHECK_NEAR(integral_of(&t[k], "momentum_y", volume), momentum, 1e-12 * mass);
+        CHECK_NEAR(integral_of(&t[k], "stress_xy", volume), stress, 1e-11);
+        CHECK_CLOSE(integral_of(&t[k], "contacts", volume), 59, 1e-12);
+    }
+    for (size_t row = 0; row < t[0].rows; row++) {
+        CHECK_NEAR(table_at(&t[0], row, "density"), table_at(&t[1], row, "density"), 1e-11);
+        CHECK_NEAR(table_at(&t[0], row, "stress_xy"), table_at(&t[1], row, "stress_xy"), 1e-11);
+        CHECK_NEAR(table_at(&t[0], row, "wall_x"), table_at(&t[1], row, "wall_x"), 1e-11);
+    }
+    for (int k = 0; k < 2; k++)
+        cairn_statistic_table_destroy(&t[k]);
+}
+
 /* For every width, edge and place of the grid: mass, momentum, branch times force and products of
  * velocities, to rounding. */
 TEST(fields_integrate_to_the_sums_over_grains_and_contacts)
@@ -694,7 +736,7 @@ TEST(too_many_cells_of_a_field_are_refused)
 
 GROUP(test_fields)
 {
-    RUN(CASE(branches_of_fields_go_to_images),
+    RUN(CASE(branches_of_fields_go_to_images), CASE(fields_of_a_periodic_cell_wrap),
         CASE(fields_integrate_to_the_sums_over_grains_and_contacts),
         CASE(a_cell_is_the_mean_of_its_parts), CASE(the_divergence_of_the_stress_is_the_weight),
         CASE(a_wide_kernel_finds_the_packing), CASE(too_many_cells_of_a_field_are_refused));
