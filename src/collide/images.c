@@ -200,13 +200,15 @@ static bool is_needed(const cairn_images *m, const cairn_zone *body, cairn_image
 
 typedef cairn_status image_fn(cairn_images *m, int body, cairn_image image);
 
-/* Whether a zone is so close to a face of the cell that an image may be needed. */
+/* Whether a zone is so close to a face of the cell that an image may be needed, from its span. */
 static bool is_near_face(const cairn_images *m, const cairn_edge_span *own)
 {
     bool near = false;
-    for (int i = 0; i < 3; i++)
-        near |= is_periodic(m, i) &&
-                !(m->all.high[i] - own->low[i] < 1 && own->high[i] - m->all.low[i] < 1);
+    for (int i = 0; i < 3; i++) {
+        double more = m->slack * m->farthest * m->steepness[i];
+        near |= is_periodic(m, i) && !(m->all.high[i] - own->low[i] + more < 1 &&
+                                       own->high[i] - m->all.low[i] + more < 1);
+    }
     return near;
 }
 
@@ -217,8 +219,6 @@ static cairn_status visit_images(cairn_images *m, int body, const cairn_zone *zo
     static const cairn_image none = { { 0, 0, 0 } };
     const cairn_edge_span own = span_of(m, zone, m->slack * m->farthest);
     int32_t from[3] = { 0, 0, 0 }, to[3] = { 0, 0, 0 };
-    if (!is_near_face(m, &own)) /* most are not */
-        return CAIRN_OK;
     for (int i = 0; i < 3; i++) {
         double low = ceil(m->all.low[i] - own.high[i]), high = floor(m->all.high[i] - own.low[i]);
         if (!is_periodic(m, i))
@@ -306,28 +306,34 @@ static cairn_status settle(cairn_images *m, const cairn_crowd *crowd)
     return find_places(m, crowd);
 }
 
-/* The span of all bodies in the list, with the room that bodies which leave their zones may use. */
-static void find_span(cairn_images *m, const cairn_zone *zones, double room)
+/* The spans of the bodies in the list, and that of all, with the room that bodies which leave their
+ * zones may use. */
+static void find_spans(cairn_images *m, const cairn_zone *zones, double room, cairn_edge_span *each)
 {
     cairn_edge_span all = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
     for (int i = 0; i < m->bodies; i++) {
         if (!cairn_zone_bounded(&zones[i]))
             continue;
-        cairn_edge_span own = span_of(m, &zones[i], room);
+        each[i] = span_of(m, &zones[i], 0);
         for (int axis = 0; axis < 3; axis++) {
-            all.low[axis] = fmin(all.low[axis], own.low[axis]);
-            all.high[axis] = fmax(all.high[axis], own.high[axis]);
+            double low = each[i].low[axis], high = each[i].high[axis];
+            all.low[axis] = low < all.low[axis] ? low : all.low[axis];
+            all.high[axis] = high > all.high[axis] ? high : all.high[axis];
         }
     }
-    m->all = all;
     m->farthest = 0;
-    for (int axis = 0; axis < 3; axis++)
+    for (int axis = 0; axis < 3; axis++) {
+        all.low[axis] -= room * m->steepness[axis];
+        all.high[axis] += room * m->steepness[axis];
         if (is_periodic(m, axis) && all.high[axis] > all.low[axis])
             m->farthest += 1 + (all.high[axis] - all.low[axis]);
+    }
+    m->all = all;
 }
 
 /* The zones of the next list: of the bodies, and of the images that they need. */
-static cairn_status choose(cairn_images *m, cairn_kept_pairs *kept, const cairn_crowd *crowd)
+static cairn_status choose(cairn_images *m, cairn_kept_pairs *kept, const cairn_crowd *crowd,
+                           cairn_arena *scratch)
 {
     const cairn_lattice *cell = crowd->at->cell;
     double usual = mean_edge(crowd->at), edges = 0;
@@ -346,9 +352,12 @@ static cairn_status choose(cairn_images *m, cairn_kept_pairs *kept, const cairn_
         cairn_zone made;
         kept->zones[i] = cairn_zone_widened(zone_at_place(m, crowd->at, i, &made), kept->share);
     }
-    find_span(m, kept->zones, SLACK * usual);
+    cairn_edge_span *each = cairn_arena_take(scratch, (size_t)m->bodies, sizeof *each);
+    if (!each)
+        return CAIRN_NO_MEMORY;
+    find_spans(m, kept->zones, SLACK * usual, each);
     for (int i = 0; i < m->bodies; i++)
-        if (cairn_zone_bounded(&kept->zones[i]))
+        if (cairn_zone_bounded(&kept->zones[i]) && is_near_face(m, &each[i])) /* few are */
             TRY(visit_images(m, i, &kept->zones[i], add_image));
     TRY(cairn_kept_pairs_begin(kept, m->bodies + m->count));
     for (int k = 0; k < m->count; k++)
@@ -494,13 +503,15 @@ static void merge(cairn_images *m, const cairn_pair_list *zones, const entry *it
                   const uint64_t *uid)
 {
     const entry *end = items + count;
+    const cairn_pair *from = zones->items;
+    const size_t pairs = zones->count;
     cairn_pair *out = m->list.items;
     const int32_t bodies = m->bodies;
     uint64_t next = count ? key_of(items->pair) : UINT64_MAX;
-    memset(m->code, 0, (zones->count + 1) * sizeof *m->code);
-    for (size_t k = 0; k <= zones->count; k++) {
+    memset(m->code, 0, (pairs + 1) * sizeof *m->code);
+    for (size_t k = 0; k <= pairs; k++) {
         const cairn_pair last = { INT32_MAX, INT32_MAX };
-        const entry own = { k < zones->count ? zones->items[k] : last, { { 0, 0, 0 } } };
+        const entry own = { k < pairs ? from[k] : last, { { 0, 0, 0 } } };
         while (next <= key_of(own.pair) && comes_before(items, &own, uid)) { /* few do */
             m->code[out - m->list.items] = code_of(items->image);
             *out++ = items++->pair;
@@ -567,21 +578,25 @@ static void live_range(int begin, int end, void *context)
     const live_job *job = context;
     const cairn_zone *zones = job->at->zones;
     const cairn_pair *pairs = job->images->list.items;
-    const uint64_t *place = job->images->place;
-    size_t next = (size_t)begin;
+    const uint64_t *place = job->images->place, *codes = job->images->code;
+    cairn_pair *out = job->out->items + begin;
+    cairn_image *image = job->out->image + begin;
     for (int k = begin; k < end; k++) {
         const cairn_pair pair = pairs[k];
         int soon = k + AHEAD < end ? k + AHEAD : k;
         cairn_prefetch(&zones[pairs[soon].second], sizeof(cairn_zone));
-        uint64_t code = job->images->code[k] + place[pair.second] - place[pair.first];
-        job->out->items[next] = pair;
-        job->out->image[next] = none;
+        uint64_t code = codes[k] + place[pair.second] - place[pair.first];
+        bool live;
+        *out = pair;
+        *image = none;
         if (code == 0)
-            next += cairn_zones_are_live(&zones[pair.first], &zones[pair.second]);
+            live = cairn_zones_are_live(&zones[pair.first], &zones[pair.second]);
         else /* few are */
-            next += image_is_live(job->at, pair, code, &job->out->image[next]);
+            live = image_is_live(job->at, pair, code, image);
+        out += live;
+        image += live;
     }
-    job->found[begin / GRAIN] = (int)(next - (size_t)begin);
+    job->found[begin / GRAIN] = (int)(out - job->out->items - begin);
 }
 
 static cairn_status list_live(const cairn_images *m, const cairn_layout *at, cairn_arena *scratch,
@@ -595,6 +610,11 @@ static cairn_status list_live(const cairn_images *m, const cairn_layout *at, cai
     TRY(cairn_memory_reserve((void **)&out->items, &out->capacity, count, sizeof *out->items));
     TRY(cairn_memory_reserve((void **)&out->image, &out->image_capacity, count,
                              sizeof *out->image));
+    if (cairn_parallel_width() == 1 && count > 0) { /* there are no parts to join */
+        live_range(0, (int)count, &job);
+        out->count = (size_t)job.found[0];
+        return CAIRN_OK;
+    }
     cairn_parallel_for((int)count, GRAIN, live_range, &job);
     for (size_t k = 0; k < ranges; k++) {
         size_t found = (size_t)job.found[k];
@@ -613,7 +633,7 @@ cairn_status cairn_images_live(cairn_images *m, cairn_kept_pairs *kept, const ca
     TRY(serves(m, kept, crowd, scratch, out, &serve));
     if (!serve) {
         cairn_kept_pairs_tune(kept);
-        TRY(choose(m, kept, crowd));
+        TRY(choose(m, kept, crowd, scratch));
         TRY(cairn_kept_pairs_make(kept, crowd->broad, scratch));
     }
     TRY(translate(m, kept, crowd, scratch));
