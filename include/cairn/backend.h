@@ -179,7 +179,7 @@ typedef struct cairn_backend {
 
 /* ---- piles ----------------------------------------------------------------------------------- */
 
-/* A pile is a world of balls and planes on the device of a back end. Bodies are copied there once
+/* A pile is a world of balls among walls, planes and cylinders, on the device of a back end. Bodies are copied there once
  * and move there from step to step; contacts are found there, solved there, and keep their impulses
  * there for the next step. Both are copied to the host only when somebody looks at them. An optional
  * capability: a step with a back end that has none, or of a world that is no pile, is the host's. */
@@ -198,8 +198,9 @@ typedef struct cairn_pile_bodies {
     const cairn_quat *q;     /* orientation                                                    */
     const cairn_vec3 *v;     /* m/s                                                            */
     const cairn_vec3 *omega; /* rad/s, body frame                                              */
-    const cairn_vec3 *axis;  /* of held rows: unit normals of planes                           */
-    const double *radius;    /* m; < 0: a plane                                                */
+    const cairn_vec3 *axis;    /* of held rows: unit normals of planes, axes of cylinders        */
+    const double *inside;      /* m, of held rows: radius of the inside of a cylinder; 0: others */
+    const double *radius;      /* m; < 0: a plane or the inside of a cylinder                    */
     const uint64_t *uid;     /* less than 2^32                                                 */
     const int32_t *material;
     const double *mass;        /* kg                                                             */
@@ -248,8 +249,8 @@ typedef struct cairn_pile_sums {
     double gap_error, complementarity, friction_direction, dilatation, spurious_work;
     double impact_loss, friction_loss; /* J                                                       */
     int64_t active;                    /* contacts that push                                      */
-    int64_t far; /* of these, with bodies that move farther than the smaller one's radius, relative
-                    to each other                                                                 */
+    int64_t far; /* of these, and of those at cylinders, with bodies that move farther than the
+                    smaller one's radius, relative to each other                                  */
 } cairn_pile_sums;
 
 /** Whether bodies moved farther than contacts were looked for. */

@@ -1,4 +1,4 @@
-/* pile.c - steps of balls among planes that are computed on the device of a back end
+/* pile.c - steps of balls among walls that are computed on the device of a back end
  * (cairn/backend.h, docs/gpu.md): bodies and contacts stay there from step to step. Candidates,
  * impulses, penetration correction, motion and sums are the device's, by the formulas of
  * integrate.c, contacts.c, assemble.c, correct.c, certificate.c, motion.c and penetration.c.
@@ -18,7 +18,8 @@
 #include "solve/solver.h"
 #include "world/step.h"
 
-enum { GRAIN = 2048, MOST_PLANES = 256 };
+enum { GRAIN = 2048, MOST_WALLS = 256 };
+static const double ROOMY = 4; /* radii of balls: the least radius of a cylinder */
 
 /* ---- which worlds are piles ------------------------------------------------------------------ */
 
@@ -46,9 +47,17 @@ static bool laws_fit(const cairn_world *world)
 
 typedef struct fit_job {
     const cairn_world *world;
-    atomic_bool odd; /* some body is neither a plane nor a ball */
-    atomic_int planes;
+    atomic_bool odd; /* some body is neither a wall nor a ball */
+    atomic_int walls;
+    double widest; /* m: cylinders must be wide enough for balls of this radius */
 } fit_job;
+
+/* A wall that a ball meets at one point: a plane, or the inside of a wide cylinder. */
+static bool is_wall(const cairn_shape *shape, double widest)
+{
+    return shape->kind == CAIRN_SHAPE_HALF_SPACE ||
+           (shape->kind == CAIRN_SHAPE_INSIDE_CYLINDER && shape->radius > ROOMY * widest);
+}
 
 static void fit_range(int begin, int end, void *context)
 {
@@ -57,20 +66,32 @@ static void fit_range(int begin, int end, void *context)
     for (int i = begin; i < end; i++) {
         cairn_vec3 J = b->inertia[i];
         bool dynamic = b->motion[i] == CAIRN_MOTION_DYNAMIC;
-        bool plane = !dynamic && cairn_body_shape(b, i)->kind == CAIRN_SHAPE_HALF_SPACE;
+        bool wall = !dynamic && is_wall(cairn_body_shape(b, i), job->widest);
         bool ball = b->ball[i] > 0 && (!dynamic || (J.x == J.y && J.y == J.z && J.x > 0));
-        if (plane)
-            atomic_fetch_add(&job->planes, 1);
-        if ((!plane && !ball) || b->motion[i] == CAIRN_MOTION_DRIVEN)
+        if (wall)
+            atomic_fetch_add(&job->walls, 1);
+        if ((!wall && !ball) || b->motion[i] == CAIRN_MOTION_DRIVEN)
             atomic_store(&job->odd, true);
     }
 }
 
+/* The largest radius of balls is needed only where a body is round inside. */
+static double widest_ball(const cairn_body_store *b)
+{
+    double widest = 0;
+    bool round = false;
+    for (int i = 0; i < b->held; i++)
+        round |= cairn_body_shape(b, i)->kind == CAIRN_SHAPE_INSIDE_CYLINDER;
+    for (int i = b->held; round && i < b->count; i++)
+        widest = fmax(widest, b->ball[i]);
+    return widest;
+}
+
 static bool bodies_fit(const cairn_world *world)
 {
-    fit_job job = { .world = world };
+    fit_job job = { .world = world, .widest = widest_ball(&world->bodies) };
     cairn_parallel_for(world->bodies.count, GRAIN, fit_range, &job);
-    return !atomic_load(&job.odd) && atomic_load(&job.planes) <= MOST_PLANES;
+    return !atomic_load(&job.odd) && atomic_load(&job.walls) <= MOST_WALLS;
 }
 
 /* Whether a step with these options is one of a pile, on a back end that has any. */
@@ -144,15 +165,18 @@ static cairn_status take_over(const cairn_step *step)
     return CAIRN_OK;
 }
 
-/* Unit normals of the planes among the held bodies. */
-static cairn_vec3 *axes_of(const cairn_step *step)
+/* Unit normals of planes and axes of cylinders among the held bodies, and radii of the latter. */
+static cairn_vec3 *axes_of(const cairn_step *step, double *inside)
 {
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 *axis =
         cairn_arena_take(&step->world->scratch, (size_t)step->held + 1, sizeof *axis);
-    for (int i = 0; axis && i < step->held; i++)
-        axis[i] = b->ball[i] >= 0 ? cairn_vec(0, 0, 0)
-                                  : cairn_rotate(b->q[i], cairn_unit(cairn_body_shape(b, i)->axis));
+    for (int i = 0; axis && inside && i < step->held; i++) {
+        const cairn_shape *shape = cairn_body_shape(b, i);
+        bool wall = b->ball[i] < 0;
+        axis[i] = wall ? cairn_rotate(b->q[i], cairn_unit(shape->axis)) : cairn_vec(0, 0, 0);
+        inside[i] = wall && shape->kind == CAIRN_SHAPE_INSIDE_CYLINDER ? shape->radius : 0;
+    }
     return axis;
 }
 
@@ -160,19 +184,21 @@ static cairn_vec3 *axes_of(const cairn_step *step)
 static cairn_status give_bodies(const cairn_step *step)
 {
     const cairn_body_store *b = &step->world->bodies;
+    double *inside = cairn_arena_doubles(&step->world->scratch, (size_t)step->held + 1);
     const cairn_pile_bodies bodies = { .count = b->count,
                                        .held = step->held,
                                        .x = b->x,
                                        .q = b->q,
                                        .v = b->v,
                                        .omega = b->omega,
-                                       .axis = axes_of(step),
+                                       .axis = axes_of(step, inside),
+                                       .inside = inside,
                                        .radius = b->ball,
                                        .uid = b->uid,
                                        .material = b->material,
                                        .mass = b->mass,
                                        .inertia = b->inertia };
-    return bodies.axis ? step->pile->pile->take(pile_of(step), &bodies) : CAIRN_NO_MEMORY;
+    return bodies.axis && inside ? step->pile->pile->take(pile_of(step), &bodies) : CAIRN_NO_MEMORY;
 }
 
 static cairn_status open_pile(const cairn_step *step)

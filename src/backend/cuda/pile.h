@@ -1,7 +1,7 @@
 /* pile.h - the contacts of balls and planes on the device, from step to step: candidates by a
  * sorted grid and the one-step problem; bodies are in pile_bodies.h, correction and certificate in
  * pile_end.h. The formulas
- * are those of src/collide/plain.h and src/world (contacts.c, assemble.c, correct.c,
+ * are those of src/collide (balls.c, walls.c) and src/world (contacts.c, assemble.c, correct.c,
  * certificate.c, penetration.c), for balls.
  *
  * Cells are cubes as wide as the largest ball with its reach is thick, in a window of 1,024 cells
@@ -85,18 +85,35 @@ static PileGrid make_grid(Device &d, const PileBodies &b)
     return g;
 }
 
+/* Normal and distance of a ball's centre from the wall in row j: a plane, or the inside of a
+ * cylinder about `axis`, whose normal points to the axis. A ball that is much smaller than the
+ * cylinder meets it at one point: as walls.c. */
+ANYWHERE static inline double wall_distance(const PileBodies &b, int64_t j, cairn_vec3 apart,
+                                            cairn_vec3 *normal)
+{
+    cairn_vec3 axis = b.axis[j];
+    *normal = axis;
+    if (!(b.inside[j] > 0))
+        return cairn_dot(apart, axis);
+    cairn_vec3 radial = cairn_add_scaled(apart, -cairn_dot(apart, axis), axis);
+    double length = cairn_norm(radial);
+    *normal =
+        length > 0 ? cairn_scale(-1 / length, radial) : cairn_scale(-1, cairn_perpendicular(axis));
+    return b.inside[j] - length;
+}
+
 /* Whether the reaches of two bodies can close the gap between them; i is a ball. */
 ANYWHERE static inline bool may_meet(const PileBodies &b, int64_t i, int64_t j, cairn_vec3 xj)
 {
     double reach = b.reach[i] + b.reach[j];
-    cairn_vec3 apart = cairn_sub(b.x[i], xj);
+    cairn_vec3 apart = cairn_sub(b.x[i], xj), normal;
     if (b.radius[j] < 0)
-        return cairn_dot(apart, b.axis[j]) - b.radius[i] <= reach;
+        return wall_distance(b, j, apart, &normal) - b.radius[i] <= reach;
     double most = b.radius[i] + b.radius[j] + reach;
     return cairn_dot(apart, apart) <= most * most;
 }
 
-/* Calls f(row) for every partner of the dynamic ball in row i: planes, held balls, and balls of
+/* Calls f(row) for every partner of the dynamic ball in row i: walls, held balls, and balls of
  * larger rows. */
 template <class F>
 FOR_DEVICE static inline void each_partner(const PileBodies &b, const PileGrid &g, int64_t i, F f)
@@ -176,15 +193,13 @@ ANYWHERE static inline cairn_vec3 tangent_at(cairn_vec3 n)
                  : cairn_perpendicular(n);
 }
 
-/* Normal and gap of two bodies at x, as plain.h. */
+/* Normal and gap of two bodies at x, as balls.c and walls.c. */
 ANYWHERE static inline double gap_of(const PileBodies &b, const cairn_vec3 *x, int32_t one,
                                      int32_t two, cairn_vec3 *normal)
 {
     cairn_vec3 apart = cairn_sub(x[one], x[two]);
-    if (b.radius[two] < 0) {
-        *normal = b.axis[two];
-        return cairn_dot(apart, *normal) - b.radius[one];
-    }
+    if (b.radius[two] < 0)
+        return wall_distance(b, two, apart, normal) - b.radius[one];
     double distance = cairn_norm(apart);
     *normal = distance > 0 ? cairn_scale(1 / distance, apart) : cairn_vec(0, 0, 1);
     return distance - b.radius[two] - b.radius[one];

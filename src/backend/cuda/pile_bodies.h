@@ -21,10 +21,12 @@ struct PileFacts {
     std::vector<uint32_t> uid;
     std::vector<int32_t> material;
     std::vector<cairn_vec3> axis;                                           /* of held rows */
+    std::vector<double> inside;                                             /* likewise */
     const double *radius_there, *mass_there, *inertia_there, *mass_inverse; /* last: 6 of a block */
     const uint32_t *uid_there;
     const int32_t *material_there;
     const cairn_vec3 *axis_there;
+    const double *inside_there;
     const uint32_t *uid_sorted = nullptr; /* made when they are needed */
     const int32_t *row_of_uid = nullptr;
 
@@ -62,7 +64,7 @@ struct PileMotion {
 struct PileBodies {
     int count, held, blocks;
     const cairn_vec3 *x, *axis;
-    const double *radius, *reach, *v_old, *mass, *inertia, *mass_inverse;
+    const double *inside, *radius, *reach, *v_old, *mass, *inertia, *mass_inverse;
     const uint32_t *uid;
     const int32_t *material;
     double *free;
@@ -158,7 +160,8 @@ static bool are_same(const PileFacts &f, const cairn_pile_bodies *b)
     for (int i = 0; i < count; i++)
         changed += !is_same(f, b, (size_t)i);
     for (size_t i = 0; i < (size_t)b->held; i++)
-        changed += std::memcmp(&f.axis[i], &b->axis[i], sizeof b->axis[i]) != 0;
+        changed += std::memcmp(&f.axis[i], &b->axis[i], sizeof b->axis[i]) != 0 ||
+                   f.inside[i] != b->inside[i];
     return changed == 0;
 }
 
@@ -171,6 +174,7 @@ static void note_facts(PileFacts *f, const cairn_pile_bodies *b)
     f->mass.assign(b->mass, b->mass + count);
     f->material.assign(b->material, b->material + count);
     f->axis.assign(b->axis, b->axis + b->held);
+    f->inside.assign(b->inside, b->inside + b->held);
     f->inertia.resize(count);
     f->uid.resize(count);
 #pragma omp parallel for
@@ -189,6 +193,7 @@ static void copy_facts(PileFacts *f, const cairn_pile_bodies *b)
     f->uid_there = d.copy_of(f->uid.data(), count);
     f->material_there = d.copy_of(f->material.data(), count);
     f->axis_there = d.copy_of(f->axis.data(), f->axis.size());
+    f->inside_there = d.copy_of(f->inside.data(), f->inside.size());
     const double *mass = f->mass_there = d.copy_of(f->mass.data(), count);
     const double *inertia = f->inertia_there = d.copy_of(f->inertia.data(), count);
     double *inverse = d.take<double>(6 * blocks);
@@ -446,6 +451,7 @@ static PileBodies bodies_of(const cairn_pile *pile)
     b.blocks = b.count - b.held;
     b.x = pile->states->x;
     b.axis = f.axis_there;
+    b.inside = f.inside_there;
     b.radius = f.radius_there;
     b.mass = f.mass_there;
     b.inertia = f.inertia_there;

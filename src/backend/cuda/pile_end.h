@@ -222,7 +222,9 @@ struct Measuring {
         own.dilatation = r[0] > 0 ? h * lift : 0;
         own.spurious_work = r[0] > 0 ? r[0] * lift : 0;
         own.active = r[0] > 0;
-        own.far = r[0] > 0 && is_far(j);
+        int32_t wall = c.body[2 * j + 1]; /* along a curved one no gap is certain */
+        bool curved = b.radius[wall] < 0 && b.inside[wall] > 0;
+        own.far = (r[0] > 0 || curved) && is_far(j);
         if (r[0] != 0 || pull != 0) {
             relative(j, b.v_old, before);
             own.impact_loss = -r[0] * 0.5 * (u[0] + before[0]);
