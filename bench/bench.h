@@ -16,6 +16,8 @@
 void bench_fail(const char *what, cairn_status status);
 /* A CSV file in the folder, with its first line. */
 FILE *bench_table(const char *folder, const char *name, const char *head);
+/* Seconds of the wall clock. */
+double bench_clock(void);
 /* Seconds of processor time so far, of all threads. */
 double bench_processor_time(void);
 /* A number from 1 on, given in place `at`, or its default; exits if it is something else. */

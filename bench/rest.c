@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "bench.h"
 #include "math/vec.h"
@@ -32,6 +33,13 @@ FILE *bench_table(const char *folder, const char *name, const char *head)
         bench_fail(path, CAIRN_IO_FAILED);
     fprintf(out, "%s\n", head);
     return out;
+}
+
+double bench_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Seconds of processor time so far, of all threads. */
@@ -316,7 +324,7 @@ static cairn_step_report step(cairn_world *world, const cairn_step_options *opti
 
 typedef struct cost {
     cairn_timing sum;
-    double processor;
+    double processor, wall; /* s */
     int64_t sweeps;
     int candidates, missed;
 } cost;
@@ -324,7 +332,7 @@ typedef struct cost {
 static cost measure(cairn_world *world, const cairn_step_options *options, int steps)
 {
     cost c = { 0 };
-    double start = bench_processor_time();
+    double start = bench_processor_time(), clock = bench_clock();
     for (int k = 0; k < steps; k++) {
         cairn_step_report report = step(world, options);
         c.sum.collide += report.timing.collide / steps;
@@ -336,13 +344,13 @@ static cost measure(cairn_world *world, const cairn_step_options *options, int s
         c.candidates = report.candidates;
     }
     c.processor = (bench_processor_time() - start) / steps;
+    c.wall = (bench_clock() - clock) / steps;
     return c;
 }
 
 static void show(const char *scheme, double spheres, const cost *c, int steps)
 {
-    double rest = c->sum.collide + c->sum.assemble + c->sum.finish;
-    double all = rest + c->sum.solve, sweeps = (double)c->sweeps / steps;
+    double all = c->wall, rest = all - c->sum.solve, sweeps = (double)c->sweeps / steps;
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
     printf("%-12s %8.0f %9d %7.0f %8.2f %8.2f %8.2f %8.2f %8.2f %8.2f %7.3f %7.1f %6.2f%s\n",

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench.h"
 
@@ -25,13 +24,6 @@ typedef struct pour {
     cairn_world *world;
     int done;
 } pour;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void path_of(const pour *p, const char *name, char path[512])
 {
@@ -197,14 +189,14 @@ static void run(pour *p)
 {
     cairn_step_options o = cairn_step_options_default();
     FILE *csv = open_csv(p);
-    double start = now();
+    double start = bench_clock();
     o.time_step = time_step(p);
     o.scheme = "coulomb";
     o.backend = p->backend;
     o.threads = p->threads;
-    while (p->done < p->steps && now() - start < p->seconds) {
+    while (p->done < p->steps && bench_clock() - start < p->seconds) {
         cairn_step_report report;
-        double clock = now();
+        double clock = bench_clock();
         o.tolerance = p->done >= p->steps - p->fine ? 1e-3 : 1e-2;
         cairn_status status = cairn_world_step(p->world, &o, &report);
         if (status != CAIRN_OK) {
@@ -212,12 +204,12 @@ static void run(pour *p)
             bench_fail("a step", status);
         }
         p->done++;
-        write_line(csv, p, &report, now() - clock);
+        write_line(csv, p, &report, bench_clock() - clock);
         if (p->done % SLABS_EVERY == 0 || p->done == p->steps)
             write_slab(p);
     }
     fclose(csv);
-    printf("%d of %d steps in %.1f s\n", p->done, p->steps, now() - start);
+    printf("%d of %d steps in %.1f s\n", p->done, p->steps, bench_clock() - start);
 }
 
 static int pour_and_settle(int argc, char **argv)
@@ -235,19 +227,19 @@ static int pour_and_settle(int argc, char **argv)
                .fine = atoi(argv[7]),
                .threads = bench_number_at(argc, argv, 9, 1),
                .seconds = bench_number_at(argc, argv, 10, 1) };
-    double clock = now();
+    double clock = bench_clock();
     if (!load(&p)) {
         fill(&p);
         write_slab(&p);
     }
     printf("%d spheres, time step %.4g, ready after %.1f s\n",
-           cairn_world_bodies(p.world).count - 5, time_step(&p), now() - clock);
+           cairn_world_bodies(p.world).count - 5, time_step(&p), bench_clock() - clock);
     fflush(stdout);
     run(&p);
-    clock = now();
+    clock = bench_clock();
     if (p.done < p.steps) {
         save(&p);
-        printf("state saved in %.1f s\n", now() - clock);
+        printf("state saved in %.1f s\n", bench_clock() - clock);
     }
     cairn_world_destroy(p.world);
     return 0;
