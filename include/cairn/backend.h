@@ -179,10 +179,11 @@ typedef struct cairn_backend {
 
 /* ---- piles ----------------------------------------------------------------------------------- */
 
-/* A pile is a world of balls among walls, planes and cylinders, on the device of a back end. Bodies are copied there once
- * and move there from step to step; contacts are found there, solved there, and keep their impulses
- * there for the next step. Both are copied to the host only when somebody looks at them. An optional
- * capability: a step with a back end that has none, or of a world that is no pile, is the host's. */
+/* A pile is a world of balls among walls, planes and cylinders, on the device of a back end. Bodies
+ * are copied there once and move there from step to step; contacts are found there, solved there,
+ * and keep their impulses there for the next step. Both are copied to the host only when somebody
+ * looks at them. An optional capability: a step with a back end that has none, or of a world that
+ * is no pile, is the host's. */
 
 typedef struct cairn_pile cairn_pile;
 

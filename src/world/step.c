@@ -170,8 +170,8 @@ static cairn_status make_room(const cairn_step *step)
     return cairn_bodies_reserve(bodies, (size_t)bodies->count + due);
 }
 
-/* x += h v and the penetration correction; the deepest overlap at the end of the step, and whether a
- * body moved farther than linearised gaps are valid. */
+/* x += h v and the penetration correction; the deepest overlap at the end of the step, and whether
+ * a body moved farther than linearised gaps are valid. */
 static cairn_status arrive(const cairn_step *step, values *a)
 {
     TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));

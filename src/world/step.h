@@ -41,7 +41,7 @@ typedef struct cairn_step {
     int block_size;        /* velocity components of a body: 3 in 2D, 6 in 3D                    */
     int components;        /* of a contact in the problem, including rolling and spinning        */
     int rolling, spinning; /* how many of them are of rolling and of spinning friction           */
-    const cairn_backend *pile; /* the step is one of the device of this back end; NULL: the host's */
+    const cairn_backend *pile; /* the step is one of the device of this back end; NULL: no */
     cairn_step_report *report;
 } cairn_step;
 

@@ -1,5 +1,5 @@
-/* balls.h - colours of contacts, and sweeps over problems whose contacts are all of balls and walls,
- * in float or double.
+/* balls.h - colours of contacts, and sweeps over problems whose contacts are all of balls and
+ * walls, in float or double.
  *
  * A body is a record of its velocity v, the speed s = R w of its surface, 1/m and R^2/I, in the
  * order of the blocks, which neighbours in space share. A contact has its normal n and its
@@ -487,8 +487,8 @@ template <class Real, bool SMOOTH> struct BetweenSweep {
     }
 };
 
-/* The sweep over the last colours between tiles, from colour `from` on, by one team: they have so few
- * contacts that launches would take longer than the visits. */
+/* The sweep over the last colours between tiles, from colour `from` on, by one team: they have so
+ * few contacts that launches would take longer than the visits. */
 template <class Real, bool SMOOTH> struct FewSweep {
     Balls<Real> x;
     Pace<Real> pace;

@@ -481,6 +481,7 @@ static void pile_keep(cairn_pile *pile)
     pile->kept = pile->now;
     pile->warm = pile->next;
     pile->states = pile->kept->end;
+    pile->kept->motion.reset(); /* nobody asks for it any more */
     pile->now = nullptr;
     pile->next = nullptr;
     pile->motion.reset();
