@@ -172,8 +172,7 @@ static std::vector<int32_t> colours_by_matrix(const cairn_problem *p)
     return colour;
 }
 
-enum { INSIDE, BETWEEN };     /* groups of contacts */
-enum { FEW_TOGETHER = 2048 }; /* contacts of the last colours that one team visits */
+enum { INSIDE, BETWEEN }; /* groups of contacts */
 enum { SMALLEST_TILE = 128, LARGEST_TILE = 1024, TILES_WANTED = 528 };
 
 /* ---- one contact ----------------------------------------------------------------------------- */
@@ -295,7 +294,6 @@ struct BallGraph {
     const int32_t *first;         /* colours + 2 of each tile: where its colours begin, where
                                      its tail begins and ends                                */
     Lists lists;                  /* places of the contacts of each block                    */
-    const int64_t *between_there; /* a copy of the next one                                  */
     std::vector<int64_t> between; /* where each colour of contacts between tiles begins, the
                                      beginning of the tail, and its end                      */
 };
@@ -487,27 +485,6 @@ template <class Real, bool SMOOTH> struct BetweenSweep {
     }
 };
 
-/* The sweep over the last colours between tiles, from colour `from` on, by one team: they have so
- * few contacts that launches would take longer than the visits. */
-template <class Real, bool SMOOTH> struct FewSweep {
-    Balls<Real> x;
-    Pace<Real> pace;
-    const int64_t *first; /* where each colour begins */
-    int from;
-    SweepSum *sums;
-
-    FOR_DEVICE void operator()(Team<SweepSum> &team, int t) const
-    {
-        for (int c = from; c < TAIL; c++)
-            team.each((int)first[c], (int)first[c + 1], [&](int i) {
-                int32_t a = x.block[2 * (int64_t)i], b = x.block[2 * (int64_t)i + 1];
-                visit_ball<Real, SMOOTH>(x, i, pace, a < 0 ? nullptr : x.body + a,
-                                         b < 0 ? nullptr : x.body + b, team.own);
-            });
-        team.store_sum(sums + t);
-    }
-};
-
 /* ---- the graph ------------------------------------------------------------------------------- */
 
 static int tile_for(int blocks)
@@ -562,7 +539,6 @@ static void between_starts(Device &d, BallGraph *g, const uint32_t *key)
          [=] ANYWHERE(int64_t c) { first[c] = first_at_least(key, contacts, base + (uint32_t)c); });
     g->between.resize(65);
     d.download_bytes(g->between.data(), first, 65 * sizeof(int64_t));
-    g->between_there = first;
     g->inside = (int)g->between[0];
 }
 

@@ -160,19 +160,12 @@ static SweepSum sweep_contacts(Sweeps *own, const Balls<Real> &x, cairn_law law,
         d, g->tiles, (size_t)g->tile * sizeof(Ball<Real>),
         TileSweep<Real, SMOOTH>{ x, pace, g->first, g->tile, own->s->p->blocks, g->colours, sums });
     sums += g->tiles;
-    int few = TAIL; /* from here on colours have few contacts together */
-    while (few > 0 && g->between[TAIL] - g->between[few - 1] <= FEW_TOGETHER)
-        few--;
     for (int c = 0; c <= TAIL; c++) {
         int64_t begin = g->between[c], end = g->between[c + 1];
-        int64_t count = c == TAIL ? (end > begin) : c < few ? teams_for(end - begin) : 0;
+        int64_t count = c == TAIL ? (end > begin) : teams_for(end - begin);
         teams<SweepSum>(d, (int)count, 0,
                         BetweenSweep<Real, SMOOTH>{ x, pace, begin, end, c == TAIL, sums });
         sums += count;
-        int together = c == few && c < TAIL && g->between[TAIL] > g->between[few];
-        teams<SweepSum>(d, together, 0,
-                        FewSweep<Real, SMOOTH>{ x, pace, g->between_there, few, sums });
-        sums += together;
     }
     const SweepSum *all = own->sums;
     return total<SweepSum>(d, sums - own->sums,
