@@ -670,8 +670,12 @@ static cairn_status survey(cairn_reader *r, cairn_scene *scene, const cairn_team
     scene->shared = cairn_memory_zeroed(1, sizeof *scene->shared);
     if (!scene->shared)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_world_survey(data, bytes, &scene->world, &scene->shared->saved.world, error));
-    if (cairn_team_can_spread(team, scene))
+    /* without dynamic bodies, cells lack their walls: such a world is read as a whole, which also
+     * tells what is wrong with the bytes, if anything is */
+    cairn_error unread;
+    cairn_status status = cairn_world_survey(data, bytes, &scene->world,
+                                             &scene->shared->saved.world, error ? &unread : NULL);
+    if (status == CAIRN_OK && cairn_team_can_spread(team, scene))
         return CAIRN_OK;
     cairn_world_destroy(scene->world);
     scene->world = NULL;
