@@ -53,7 +53,8 @@ typedef struct row {
     double step, sweep;               /* s: of the slowest rank                                  */
     double messages, bytes;           /* that the busiest rank sends in a sweep                  */
     double imbalance;                 /* computing time of the slowest rank over the mean, less 1 */
-    double doubled;                   /* contacts that two ranks compute, over all               */
+    double visits;  /* the same of contacts that a rank computes, over all sweeps */
+    double doubled; /* contacts that two ranks compute, over all               */
 } row;
 
 static cairn_step_report step(cairn_world *world, const cairn_step_options *o, cairn_link *link)
@@ -73,12 +74,14 @@ static void measure_steps(cairn_world *world, const cairn_step_options *o, int s
                           cairn_link *link, row *out)
 {
     cairn_traffic before = link->traffic;
-    double start = cairn_clock_seconds(), solve = 0, sweeps = 0;
+    double start = cairn_clock_seconds(), solve = 0, sweeps = 0, visits = 0;
     for (int k = 0; k < steps; k++) {
         cairn_step_report report = step(world, o, link);
         solve += report.timing.solve;
         sweeps += (double)report.solve.iterations;
         out->contacts = report.candidates;
+        const cairn_problem *own = cairn_world_problem(world, NULL);
+        visits += own ? (double)own->contacts * (double)report.solve.iterations : 0;
     }
     double seconds = cairn_clock_seconds() - start;
     double apart = link->traffic.sending - before.sending + link->traffic.waiting - before.waiting;
@@ -88,6 +91,8 @@ static void measure_steps(cairn_world *world, const cairn_step_options *o, int s
     out->step = cairn_link_largest(link, seconds) / steps;
     out->sweep = cairn_link_largest(link, solve) / fmax(sweeps, 1);
     out->imbalance = cairn_link_largest(link, busy) * link->members / sum_of(link, busy) - 1;
+    out->visits =
+        cairn_link_largest(link, visits) * link->members / sum_of(link, 1e-9 * visits) * 1e-9 - 1;
     out->doubled = (double)cairn_link_sum(link, (int64_t)here) / out->contacts - 1;
 }
 
@@ -229,13 +234,15 @@ void bench_mpi_pour(const char *folder, int spheres, int parts)
     measure_steps(world, &options, STEPS, &link, &r);
     r.spheres = (double)(cairn_world_body_count(world) - 2);
     if (link.member == 0) {
-        FILE *csv = open_table(folder, "mpi_pour.csv", "ranks,parts,spheres,before,imbalance");
-        fprintf(csv, "%d,%d,%.0f,%d,%.6g\n", r.ranks, r.parts, r.spheres, before, r.imbalance);
+        FILE *csv =
+            open_table(folder, "mpi_pour.csv", "ranks,parts,spheres,before,imbalance,visits");
+        fprintf(csv, "%d,%d,%.0f,%d,%.6g,%.6g\n", r.ranks, r.parts, r.spheres, before, r.imbalance,
+                r.visits);
         fclose(csv);
         printf("pour: %d ranks, %d parts, %.0f spheres at the end; parts %s after %d steps; then "
-               "imbalance %.1f %%\n",
+               "imbalance %.1f %% of the time, %.1f %% of the contacts computed\n",
                r.ranks, r.parts, r.spheres, world->exchange.pace.bound ? "moved" : "never moved",
-               before, 100 * r.imbalance);
+               before, 100 * r.imbalance, 100 * r.visits);
     }
     cairn_world_destroy(world);
     cairn_mpi_close(&link);
