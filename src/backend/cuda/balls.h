@@ -173,14 +173,31 @@ static std::vector<int32_t> colours_by_matrix(const cairn_problem *p)
 }
 
 enum { INSIDE, BETWEEN }; /* groups of contacts */
+/* Bodies of a tile. Without friction a body takes half the memory: tiles are twice as large. */
 enum { SMALLEST_TILE = 128, LARGEST_TILE = 1024, TILES_WANTED = 528 };
 
 /* ---- one contact ----------------------------------------------------------------------------- */
 
-template <class Real> struct alignas(16) Ball {
+/* Without friction (SMOOTH) bodies keep their spins, which sweeps then do not need. */
+template <class Real, bool SMOOTH> struct alignas(16) Ball {
     Real v[3], m; /* m/s; 1/kg                       */
     Real s[3], k; /* m/s; R^2/I, 1/kg; 0 for a wall  */
 };
+
+template <class Real> struct alignas(16) Ball<Real, true> {
+    Real v[3], m;
+};
+
+/* The velocity i of a body: of its centre, then of its surface. */
+template <class Real> ANYWHERE static inline Real &speed_of(Ball<Real, false> &ball, int i)
+{
+    return i < 3 ? ball.v[i] : ball.s[i - 3];
+}
+
+template <class Real> ANYWHERE static inline Real &speed_of(Ball<Real, true> &ball, int i)
+{
+    return ball.v[i];
+}
 
 struct SweepSum {
     double change2 = 0, uphill = 0;
@@ -212,8 +229,8 @@ template <class Real> ANYWHERE static inline void cross3r(const Real *a, const R
 
 /* u = va - vb + n x (sa + sb) + w; a and b may be walls. */
 template <class Real>
-ANYWHERE static inline void relative_of(const Ball<Real> &a, const Ball<Real> &b, const Real *n,
-                                        const Real *w, Real *u)
+ANYWHERE static inline void relative_of(const Ball<Real, false> &a, const Ball<Real, false> &b,
+                                        const Real *n, const Real *w, Real *u)
 {
     Real s[3] = { a.s[0] + b.s[0], a.s[1] + b.s[1], a.s[2] + b.s[2] };
     cross3r(n, s, u);
@@ -286,6 +303,7 @@ ANYWHERE static inline double error2_of(cairn_law law, Real w, Real mu, const Re
 
 /* The contacts of a problem in the order in which they are visited, and their tiles. */
 struct BallGraph {
+    bool smooth;                  /* no contact has friction                                 */
     int tile, tiles;              /* bodies of a tile, number of tiles                       */
     int contacts, inside;         /* those between tiles are the last ones                   */
     int colours;                  /* of contacts inside tiles, the tail not counted          */
@@ -300,14 +318,16 @@ struct BallGraph {
 
 /* Arrays by place with `contacts` numbers for each of three axes, and bodies. Kernels get a
  * copy. Without friction impulses are along n: r and point have one number of each contact. */
-template <class Real> struct Balls {
+template <class Real, bool SMOOTH> struct Balls {
+    /* numbers of the impulse of a contact, and of the velocity of a body */
+    enum { AXES = SMOOTH ? 1 : 3, SPEEDS = SMOOTH ? 3 : 6 };
+
     int64_t contacts;
-    bool smooth; /* no contact has friction */
     const int32_t *block;
     const Real *n, *mu, *shift, *w; /* w NULL: none */
     Real *r, *point;
-    Ball<Real> *body;
-    Real *body_point; /* 6 of each */
+    Ball<Real, SMOOTH> *body;
+    Real *body_point; /* SPEEDS of each */
 
     ANYWHERE void load(const Real *x, int64_t i, Real *out) const
     {
@@ -325,39 +345,91 @@ template <class Real> struct Balls {
     ANYWHERE void load_impulse(int64_t i, const Real *n, Real *out) const
     {
         for (int axis = 0; axis < 3; axis++)
-            out[axis] = smooth ? r[i] * n[axis] : r[axis * contacts + i];
+            out[axis] = SMOOTH ? r[i] * n[axis] : r[axis * contacts + i];
     }
 
     ANYWHERE void start_impulse(int64_t i, const double *in_space, double normal) const
     {
-        if (smooth)
-            r[i] = point[i] = (Real)normal;
-        for (int axis = 0; !smooth && axis < 3; axis++)
-            r[axis * contacts + i] = point[axis * contacts + i] = (Real)in_space[axis];
+        for (int axis = 0; axis < AXES; axis++)
+            r[axis * contacts + i] = point[axis * contacts + i] =
+                (Real)(SMOOTH ? normal : in_space[axis]);
     }
 };
 
-/* Visit a contact without friction: r = max(0, y - (u_N + shift)/W_N). Bodies keep their spin. */
+/* What sweeps read of the contact at place i: it does not depend on other contacts. */
+template <class Real, bool SMOOTH> struct Visited {
+    int32_t block[2];
+    Real n[3], r[SMOOTH ? 1 : 3], point[SMOOTH ? 1 : 3], mu, shift;
+
+    ANYWHERE Visited(const Balls<Real, SMOOTH> &x, int64_t i)
+    {
+        block[0] = x.block[2 * i];
+        block[1] = x.block[2 * i + 1];
+        x.load(x.n, i, n);
+        for (int axis = 0; axis < x.AXES; axis++) {
+            r[axis] = x.r[axis * x.contacts + i];
+            point[axis] = x.point[axis * x.contacts + i];
+        }
+        mu = SMOOTH ? 0 : x.mu[i];
+        shift = x.shift[i];
+    }
+
+    /* The contacts of a tile stand one after the other: while threads visit some, the next ones come
+     * nearer. */
+    FOR_DEVICE static void prefetch(const Balls<Real, SMOOTH> &x, int64_t i)
+    {
+        if (i >= x.contacts)
+            return;
+        fetch_soon(x.block + 2 * i);
+        fetch_soon(x.shift + i);
+        if (!SMOOTH)
+            fetch_soon(x.mu + i);
+        for (int axis = 0; axis < 3; axis++)
+            fetch_soon(x.n + axis * x.contacts + i);
+        for (int axis = 0; axis < x.AXES; axis++) {
+            fetch_soon(x.r + axis * x.contacts + i);
+            fetch_soon(x.point + axis * x.contacts + i);
+        }
+    }
+
+    /* y = r + beta (r - point), and the point from which the next momentum is measured */
+    ANYWHERE void move_on(Pace<Real> pace, Real *y)
+    {
+        for (int axis = 0; axis < (SMOOTH ? 1 : 3); axis++) {
+            y[axis] = r[axis] + pace.beta * (r[axis] - point[axis]);
+            point[axis] = r[axis] + pace.lean * (y[axis] - r[axis]);
+        }
+    }
+
+    ANYWHERE void store(const Balls<Real, SMOOTH> &x, int64_t i) const
+    {
+        for (int axis = 0; axis < x.AXES; axis++) {
+            x.r[axis * x.contacts + i] = r[axis];
+            x.point[axis * x.contacts + i] = point[axis];
+        }
+    }
+};
+
+/* Visit a contact without friction: r = max(0, y - (u_N + shift)/W_N). */
 template <class Real>
-ANYWHERE static inline void visit_smooth(const Balls<Real> &x, int64_t i, Pace<Real> pace,
-                                         Ball<Real> *a, Ball<Real> *b, SweepSum &sum)
+ANYWHERE static inline void visit_ball(const Balls<Real, true> &x, int64_t i,
+                                       Visited<Real, true> at, Pace<Real> pace, Ball<Real, true> *a,
+                                       Ball<Real, true> *b, SweepSum &sum)
 {
-    Ball<Real> wall = {}, first = a ? *a : wall, second = b ? *b : wall;
-    Real n[3], before = x.r[i], y = before + pace.beta * (before - x.point[i]);
-    Real point = before + pace.lean * (y - before), W = first.m + second.m, u = x.shift[i];
-    x.load(x.n, i, n);
+    Ball<Real, true> wall = {}, first = a ? *a : wall, second = b ? *b : wall;
+    Real y, W = first.m + second.m, u = at.shift;
+    at.move_on(pace, &y);
     for (int axis = 0; axis < 3; axis++)
-        u += n[axis] * (first.v[axis] - second.v[axis]);
-    Real r = W > 0 ? y - u / W : 0, weight = W + (Real)2 / 3 * (first.k + second.k);
-    r = r > 0 ? r : 0;
-    Real change = r - y;
-    x.r[i] = r;
-    x.point[i] = point;
-    sum.change2 += (double)(weight * weight * change * change);
-    sum.uphill -= (double)(change * (r - point));
+        u += at.n[axis] * (first.v[axis] - second.v[axis]);
+    Real r = W > 0 ? y - u / W : 0;
+    at.r[0] = r > 0 ? r : 0;
+    at.store(x, i);
+    Real change = at.r[0] - y;
+    sum.change2 += (double)(W * W * change * change);
+    sum.uphill -= (double)(change * (at.r[0] - at.point[0]));
     for (int axis = 0; axis < 3; axis++) {
-        first.v[axis] += first.m * change * n[axis];
-        second.v[axis] -= second.m * change * n[axis];
+        first.v[axis] += first.m * change * at.n[axis];
+        second.v[axis] -= second.m * change * at.n[axis];
     }
     if (a)
         *a = first;
@@ -366,38 +438,28 @@ ANYWHERE static inline void visit_smooth(const Balls<Real> &x, int64_t i, Pace<R
 }
 
 /* Visit the contact at place i between bodies a and b; NULL: a wall. */
-template <class Real, bool SMOOTH>
-ANYWHERE static inline void visit_ball(const Balls<Real> &x, int64_t i, Pace<Real> pace,
-                                       Ball<Real> *a, Ball<Real> *b, SweepSum &sum)
+template <class Real>
+ANYWHERE static inline void visit_ball(const Balls<Real, false> &x, int64_t i,
+                                       Visited<Real, false> at, Pace<Real> pace,
+                                       Ball<Real, false> *a, Ball<Real, false> *b, SweepSum &sum)
 {
-    if (SMOOTH) {
-        visit_smooth(x, i, pace, a, b, sum);
-        return;
-    }
-    Ball<Real> wall = {}, first = a ? *a : wall, second = b ? *b : wall;
-    Real n[3], w[3], r[3], y[3], point[3], u[3], change[3], turn[3];
-    x.load(x.n, i, n);
+    Ball<Real, false> wall = {}, first = a ? *a : wall, second = b ? *b : wall;
+    Real w[3], y[3], u[3], change[3], turn[3];
     x.load(x.w, i, w);
-    x.load(x.r, i, r);
-    x.load(x.point, i, point);
-    for (int axis = 0; axis < 3; axis++) {
-        y[axis] = r[axis] + pace.beta * (r[axis] - point[axis]);
-        point[axis] = r[axis] + pace.lean * (y[axis] - r[axis]);
-    }
+    at.move_on(pace, y);
     Real W_N = first.m + second.m, W_T = W_N + first.k + second.k;
-    relative_of(first, second, n, w, u);
-    solve_ball(pace.law, W_N, W_T, x.mu[i], x.shift[i], n, u, y, r);
+    relative_of(first, second, at.n, w, u);
+    solve_ball(pace.law, W_N, W_T, at.mu, at.shift, at.n, u, y, at.r);
+    at.store(x, i);
     Real along = 0, length2 = 0, weight = (W_N + 2 * W_T) / 3;
     for (int axis = 0; axis < 3; axis++) {
-        change[axis] = r[axis] - y[axis];
+        change[axis] = at.r[axis] - y[axis];
         length2 += change[axis] * change[axis];
-        along += change[axis] * (r[axis] - point[axis]);
+        along += change[axis] * (at.r[axis] - at.point[axis]);
     }
     sum.change2 += (double)(weight * weight * length2);
     sum.uphill -= (double)along;
-    x.store(x.r, i, r);
-    x.store(x.point, i, point);
-    cross3r(change, n, turn);
+    cross3r(change, at.n, turn);
     for (int axis = 0; axis < 3; axis++) {
         first.v[axis] += first.m * change[axis];
         first.s[axis] += first.k * turn[axis];
@@ -412,18 +474,19 @@ ANYWHERE static inline void visit_ball(const Balls<Real> &x, int64_t i, Pace<Rea
 
 /* The sweep over the contacts inside a tile. */
 template <class Real, bool SMOOTH> struct TileSweep {
-    Balls<Real> x;
+    Balls<Real, SMOOTH> x;
     Pace<Real> pace;
     const int32_t *first;
     int tile, blocks, colours;
     SweepSum *sums;
 
     /* Load a body with its momentum. */
-    FOR_DEVICE void load(int64_t k, Ball<Real> *to) const
+    FOR_DEVICE void load(int64_t k, Ball<Real, SMOOTH> *to) const
     {
-        Ball<Real> now = x.body[k];
-        for (int i = 0; i < (SMOOTH ? 3 : 6); i++) {
-            Real *speed = i < 3 ? &now.v[i] : &now.s[i - 3], *point = &x.body_point[6 * k + i];
+        enum { SPEEDS = Balls<Real, SMOOTH>::SPEEDS };
+        Ball<Real, SMOOTH> now = x.body[k];
+        for (int i = 0; i < SPEEDS; i++) {
+            Real *speed = &speed_of(now, i), *point = &x.body_point[SPEEDS * k + i];
             Real moved = *speed + pace.beta * (*speed - *point);
             *point = *speed + pace.lean * (moved - *speed);
             *speed = moved;
@@ -431,18 +494,22 @@ template <class Real, bool SMOOTH> struct TileSweep {
         *to = now;
     }
 
-    FOR_DEVICE void visit(int64_t i, int base, Ball<Real> *body, SweepSum &sum) const
+    FOR_DEVICE void visit(int64_t i, int base, Ball<Real, SMOOTH> *body, SweepSum &sum) const
     {
-        int32_t a = x.block[2 * i], b = x.block[2 * i + 1];
-        visit_ball<Real, SMOOTH>(x, i, pace, a < 0 ? nullptr : body + (a - base),
-                                 b < 0 ? nullptr : body + (b - base), sum);
+        Visited<Real, SMOOTH>::prefetch(x, i + TEAM);
+        const Visited<Real, SMOOTH> at(x, i);
+        int32_t a = at.block[0], b = at.block[1];
+        visit_ball(x, i, at, pace, a < 0 ? nullptr : body + (a - base),
+                   b < 0 ? nullptr : body + (b - base), sum);
     }
 
     FOR_DEVICE void operator()(Team<SweepSum> &team, int t) const
     {
-        Ball<Real> *body = reinterpret_cast<Ball<Real> *>(team.shared);
+        Ball<Real, SMOOTH> *body = reinterpret_cast<Ball<Real, SMOOTH> *>(team.shared);
+        int32_t *begin = reinterpret_cast<int32_t *>(body + tile);
         int base = t * tile, count = blocks - base < tile ? blocks - base : tile;
-        const int32_t *begin = first + (int64_t)t * (colours + 2);
+        team.let_next_begin();
+        team.each(0, colours + 2, [&](int c) { begin[c] = first[(int64_t)t * (colours + 2) + c]; });
         team.each(0, count, [&](int k) { load(base + k, body + k); });
         for (int c = 0; c < colours; c++)
             team.each(begin[c], begin[c + 1], [&](int i) { visit(i, base, body, team.own); });
@@ -458,39 +525,43 @@ template <class Real, bool SMOOTH> struct TileSweep {
 /* The sweep over contacts [begin, end) between tiles, all of one colour: TEAM of them each
  * team. For the tail one team visits them one after the other. */
 template <class Real, bool SMOOTH> struct BetweenSweep {
-    Balls<Real> x;
+    Balls<Real, SMOOTH> x;
     Pace<Real> pace;
     int64_t begin, end;
     bool one_by_one;
     SweepSum *sums;
 
-    FOR_DEVICE void visit(int64_t i, SweepSum &sum) const
+    FOR_DEVICE void visit(int64_t i, const Visited<Real, SMOOTH> &at, SweepSum &sum) const
     {
-        int32_t a = x.block[2 * i], b = x.block[2 * i + 1];
-        visit_ball<Real, SMOOTH>(x, i, pace, a < 0 ? nullptr : x.body + a,
-                                 b < 0 ? nullptr : x.body + b, sum);
+        int32_t a = at.block[0], b = at.block[1];
+        visit_ball(x, i, at, pace, a < 0 ? nullptr : x.body + a, b < 0 ? nullptr : x.body + b, sum);
     }
 
     FOR_DEVICE void operator()(Team<SweepSum> &team, int t) const
     {
         int64_t from = begin + (int64_t)t * TEAM, to = end < from + TEAM ? end : from + TEAM;
+        team.let_next_begin();
         if (one_by_one)
-            team.each(0, 1, [&](int) {
-                for (int64_t i = begin; i < end; i++)
-                    visit(i, team.own);
-            });
+            team.each_later(
+                0, 1, [&](int) { return 0; },
+                [&](int, int) {
+                    for (int64_t i = begin; i < end; i++)
+                        visit(i, Visited<Real, SMOOTH>(x, i), team.own);
+                });
         else
-            team.each((int)from, (int)to, [&](int i) { visit(i, team.own); });
+            team.each_later(
+                (int)from, (int)to, [&](int i) { return Visited<Real, SMOOTH>(x, i); },
+                [&](int i, const Visited<Real, SMOOTH> &at) { visit(i, at, team.own); });
         team.store_sum(sums + t);
     }
 };
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-static int tile_for(int blocks)
+static int tile_for(int blocks, bool smooth)
 {
-    int tile = SMALLEST_TILE;
-    while (tile < LARGEST_TILE && blocks / tile > TILES_WANTED)
+    int tile = SMALLEST_TILE, largest = smooth ? 2 * LARGEST_TILE : LARGEST_TILE;
+    while (tile < largest && blocks / tile > TILES_WANTED)
         tile *= 2;
     return tile;
 }
@@ -566,6 +637,26 @@ static void arrange(Device &d, const cairn_problem &held, BallGraph *g)
     between_starts(d, g, key);
 }
 
+/* Whether a problem has no friction anywhere. */
+static bool is_smooth(const cairn_problem *p)
+{
+    return is_resident(p) && p->resident->friction == 0;
+}
+
+/* The lists of the problem's contacts, naming their places. */
+static Lists by_place(Device &d, const BallGraph *g, const Lists &lists)
+{
+    int64_t contacts = g->contacts;
+    int32_t *place = d.take<int32_t>((size_t)contacts);
+    int32_t *entry = d.take<int32_t>(2 * (size_t)contacts);
+    const int32_t *contact = g->contact;
+    each(d, contacts, [=] ANYWHERE(int64_t i) { place[contact[i]] = (int32_t)i; });
+    each(d, 2 * contacts, [=] ANYWHERE(int64_t e) {
+        entry[e] = 2 * place[lists.entry[e] / 2] + lists.entry[e] % 2;
+    });
+    return Lists{ entry, lists.start };
+}
+
 /* NULL: no memory. */
 static BallGraph *make_graph(cairn_system *s)
 {
@@ -573,7 +664,8 @@ static BallGraph *make_graph(cairn_system *s)
     BallGraph *g = new (std::nothrow) BallGraph();
     if (!g)
         return nullptr;
-    g->tile = tile_for(s->p->blocks);
+    g->smooth = is_smooth(s->p);
+    g->tile = tile_for(s->p->blocks, g->smooth);
     g->tiles = (s->p->blocks + g->tile - 1) / g->tile;
     g->contacts = s->p->contacts;
     arrange(d, s->held, g);
@@ -584,7 +676,7 @@ static BallGraph *make_graph(cairn_system *s)
         block[2 * i + 1] = from[2 * (int64_t)contact[i] + 1];
     });
     g->block = block;
-    g->lists = make_lists(d, s->p->blocks, g->contacts, block);
+    g->lists = by_place(d, g, s->lists);
     return g;
 }
 

@@ -34,10 +34,13 @@ struct Counted {
     }
 };
 
-enum { TEAM = 256 };         /* threads of a team                                */
-enum { TOTAL_TEAMS = 1024 }; /* teams of a sum, at most: its order depends on it */
-enum { ALONE = 24 };         /* sums over fewer indices, in units of TEAM, take one team */
-enum { TEAMS_AT_ONCE = 4 };  /* that a multiprocessor has registers for, at least  */
+enum { TEAM = 256, WARP = 32 }; /* threads of a team; those that run in step     */
+enum { TOTAL_TEAMS = 1024 };    /* teams of a sum, at most: its order depends on it */
+enum { ALONE = 24 };            /* sums over fewer indices, in units of TEAM, take one team */
+enum { TEAMS_AT_ONCE = 4 };     /* that a multiprocessor has registers for, at least  */
+
+/* When a kernel may begin: after the one before it, or while that one ends. */
+enum Turn { IN_TURN, EARLY };
 
 /* Memory and work of one system on the device. */
 struct Device {
@@ -48,6 +51,7 @@ struct Device {
     size_t partial_bytes = 0;
 #ifdef __CUDACC__
     cudaStream_t stream = nullptr;
+    bool overlaps = false; /* kernels may begin EARLY */
 
     void check(cudaError_t status)
     {
@@ -97,6 +101,10 @@ inline bool Device::open()
         check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
     if (!failed)
         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    int major = 0;
+    if (!failed)
+        check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    overlaps = major >= 9;
     return !failed;
 }
 
@@ -256,23 +264,35 @@ template <class F> void each(Device &d, int64_t count, F f)
     d.check(cudaGetLastError());
 }
 
-/* The sum over the threads of a team, in a fixed order. */
+/* What the thread `distance` places further on in the warp has, word by word. */
+template <class T> __device__ T further_on(const T &own, int distance)
+{
+    static_assert(sizeof(T) % sizeof(unsigned) == 0, "sums are whole words");
+    T other;
+    const unsigned *from = reinterpret_cast<const unsigned *>(&own);
+    unsigned *to = reinterpret_cast<unsigned *>(&other);
+    for (size_t k = 0; k < sizeof(T) / sizeof(unsigned); k++)
+        to[k] = __shfl_down_sync(~0u, from[k], (unsigned)distance);
+    return other;
+}
+
+/* The sum over the threads of a team, in a fixed order, to its first thread: within each warp, then
+ * over the warps. It uses the shared memory, of which there is room for TEAM/WARP sums. */
 template <class T> __device__ void add_up(T &own, T *shared)
 {
-    shared[threadIdx.x] = own;
-    for (int half = TEAM / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if ((int)threadIdx.x < half)
-            shared[threadIdx.x].add(shared[threadIdx.x + half]);
-    }
+    int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP;
+    for (int distance = WARP / 2; distance > 0; distance /= 2)
+        own.add(further_on(own, distance));
+    if (lane == 0)
+        shared[warp] = own;
     __syncthreads();
-    own = shared[0];
-    __syncthreads();
+    for (int k = 1; threadIdx.x == 0 && k < TEAM / WARP; k++)
+        own.add(shared[k]);
 }
 
 template <class T, class F> __global__ void total_kernel(int64_t count, F f, T *out)
 {
-    __shared__ __align__(16) char room[TEAM * sizeof(T)];
+    __shared__ __align__(16) char room[TEAM / WARP * sizeof(T)];
     T own = T();
     for (int64_t i = (int64_t)blockIdx.x * TEAM + threadIdx.x; i < count;
          i += (int64_t)gridDim.x * TEAM)
@@ -297,12 +317,23 @@ template <class T, class F> T total(Device &d, int64_t count, F f)
         return sum;
     int64_t wanted = (count + TEAM - 1) / TEAM;
     int teams = (int)(wanted <= ALONE ? 1 : wanted < TOTAL_TEAMS ? wanted : TOTAL_TEAMS);
+    /* the card writes the sum to memory of the host, which saves a copy */
+    static_assert(sizeof(T) <= FEW, "sums are small");
+    std::unique_lock<std::mutex> lock(stage.one_at_a_time);
     T *partial = static_cast<T *>(d.partial), *all = partial + TOTAL_TEAMS;
+    T *host = stage.open_few() ? reinterpret_cast<T *>(stage.few) : nullptr;
+    if (host)
+        all = host;
     total_kernel<<<teams, TEAM, 0, d.stream>>>(count, f, teams > 1 ? partial : all);
     auto again = [=] __device__(int64_t i, T & to) { to.add(partial[i]); };
     if (teams > 1)
         total_kernel<<<1, TEAM, 0, d.stream>>>((int64_t)teams, again, all);
     d.check(cudaGetLastError());
+    if (host) {
+        d.wait();
+        return d.failed ? sum : *host;
+    }
+    lock.unlock();
     d.download_bytes(&sum, all, sizeof sum);
     return sum;
 }
@@ -325,6 +356,28 @@ template <class T> struct Team {
         __syncthreads();
     }
 
+    /* For kernels that begin EARLY, of at most TEAM indices: load(i), from memory that the kernel
+     * before does not write; then, when that one has ended, visit(i, what was loaded). */
+    template <class L, class F> __device__ void each_later(int begin, int end, L load, F visit)
+    {
+        int i = begin + (int)threadIdx.x;
+        auto loaded = load(i < end ? i : begin);
+#if __CUDA_ARCH__ >= 900
+        cudaGridDependencySynchronize();
+#endif
+        if (i < end)
+            visit(i, loaded);
+        __syncthreads();
+    }
+
+    /* The next kernel may begin now, if it is one that begins EARLY. */
+    __device__ void let_next_begin()
+    {
+#if __CUDA_ARCH__ >= 900
+        cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    }
+
     /* Write the sum over all threads. It uses the shared memory. */
     __device__ void store_sum(T *out)
     {
@@ -342,16 +395,37 @@ template <class T, class F> __global__ void __launch_bounds__(TEAM, TEAMS_AT_ONC
     f(team, (int)blockIdx.x);
 }
 
-/* f(team, k) for k < count: teams of threads that share `shared` bytes of memory. */
-template <class T, class F> void teams(Device &d, int count, size_t shared, F f)
+/* A launch that may begin before the kernel before it has ended, where the card can do that. */
+template <class T, class F>
+cudaError_t launch_early(cudaStream_t stream, int count, size_t bytes, F f)
 {
-    size_t bytes = shared > TEAM * sizeof(T) ? shared : TEAM * sizeof(T);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)count);
+    config.blockDim = dim3(TEAM);
+    config.dynamicSmemBytes = bytes;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, teams_kernel<T, F>, f);
+}
+
+/* f(team, k) for k < count: teams of threads that share `shared` bytes of memory. */
+template <class T, class F>
+void teams(Device &d, int count, size_t shared, F f, Turn turn = IN_TURN)
+{
+    size_t least = TEAM / WARP * sizeof(T), bytes = shared > least ? shared : least;
     if (d.failed || count <= 0)
         return;
     if (bytes > 48 * 1024)
         d.check(cudaFuncSetAttribute(teams_kernel<T, F>,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
-    teams_kernel<T><<<count, TEAM, bytes, d.stream>>>(f);
+    if (turn == EARLY && d.overlaps)
+        d.check(launch_early<T>(d.stream, count, bytes, f));
+    else
+        teams_kernel<T><<<count, TEAM, bytes, d.stream>>>(f);
     d.check(cudaGetLastError());
 }
 
@@ -392,6 +466,12 @@ inline int sum_before(Device &d, int64_t count, int32_t *x)
     return (int)all;
 }
 
+/* Bring memory that will be read soon into the cache of the card. */
+__device__ inline void fetch_soon(const void *x)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(x));
+}
+
 /* *x = min(*x, value) */
 __device__ inline void lower_to(unsigned long long *x, unsigned long long value)
 {
@@ -421,6 +501,8 @@ inline double device_room()
 
 /* A kernel to ask for. */
 struct Probe {
+    unsigned nothing = 0;
+
     __device__ void add(const Probe &) {}
     __device__ void operator()(int64_t, Probe &) const {}
 };
@@ -515,14 +597,24 @@ template <class T> struct Team {
             f(i);
     }
 
+    template <class L, class F> void each_later(int begin, int end, L load, F visit)
+    {
+        for (int i = begin; i < end; i++)
+            visit(i, load(i));
+    }
+
+    void let_next_begin() {}
+
     void store_sum(T *out)
     {
         *out = own;
     }
 };
 
-template <class T, class F> void teams(Device &d, int count, size_t shared, F f)
+template <class T, class F>
+void teams(Device &d, int count, size_t shared, F f, Turn turn = IN_TURN)
 {
+    (void)turn;
     char *room = static_cast<char *>(::operator new(shared + 1, std::nothrow));
     d.failed = d.failed || !room;
     for (int k = 0; k < count && !d.failed; k++) {
@@ -557,6 +649,11 @@ inline int sum_before(Device &d, int64_t count, int32_t *x)
         d.failed = all > INT32_MAX;
     }
     return d.failed ? 0 : (int)all;
+}
+
+inline void fetch_soon(const void *x)
+{
+    (void)x;
 }
 
 inline void lower_to(unsigned long long *x, unsigned long long value)

@@ -13,20 +13,18 @@ struct ByColour {
     bool has_tail = false;
 };
 
-enum Precision { GENERAL, SINGLE, DOUBLE };
+/* Impulses and velocities that sweeps work on. */
+struct Sweeps : cairn_sweeping {
+    cairn_system *s = nullptr;
+    SweepSum *sums = nullptr; /* of the teams of a sweep */
 
-/* Impulses and velocities that sweeps work on; one of the three states is in use. */
-struct Sweeps {
-    cairn_sweeping face;
-    cairn_system *s;
-    Precision precision;
-    Balls<float> single;
-    Balls<double> twice;
-    cairn_scalar_state general;
-    const cairn_scalar_state *general_there; /* its copy on the device */
-    ByColour colours;
-    SweepSum *sums; /* of the teams of a sweep */
-    int64_t teams;
+    virtual ~Sweeps() {}
+    virtual void begin(const cairn_vector *r, const cairn_vector *v) = 0;
+    virtual SweepSum sweep(cairn_law law, cairn_momentum momentum) = 0;
+    virtual double measure(cairn_law law) const = 0;
+    virtual void unload(cairn_vector *r) const = 0;
+    virtual void load_velocities(const cairn_vector *v) = 0;
+    virtual void refresh() = 0;
 };
 
 static int64_t teams_for(int64_t count)
@@ -34,43 +32,61 @@ static int64_t teams_for(int64_t count)
     return (count + TEAM - 1) / TEAM;
 }
 
+static SweepSum total_of(Device &d, const SweepSum *sums, int64_t count)
+{
+    return total<SweepSum>(d, count, [=] ANYWHERE(int64_t i, SweepSum & to) { to.add(sums[i]); });
+}
+
 /* ---- balls ----------------------------------------------------------------------------------- */
 
 /* A body with other velocities. What rounding had added to the old ones was no movement: the points
  * from which momentum is measured are shifted by the same amount, or momentum would multiply it. */
-template <class Real>
-ANYWHERE static inline void replace_body(const Balls<Real> &x, int64_t k, const Ball<Real> &now)
+template <class Real, bool SMOOTH>
+ANYWHERE static inline void replace_body(const Balls<Real, SMOOTH> &x, int64_t k,
+                                         Ball<Real, SMOOTH> now)
 {
-    const Ball<Real> old = x.body[k];
-    for (int i = 0; i < 3; i++) {
-        x.body_point[6 * k + i] += now.v[i] - old.v[i];
-        x.body_point[6 * k + 3 + i] += now.s[i] - old.s[i];
-    }
+    Ball<Real, SMOOTH> old = x.body[k];
+    for (int i = 0; i < x.SPEEDS; i++)
+        x.body_point[x.SPEEDS * k + i] += speed_of(now, i) - speed_of(old, i);
     x.body[k] = now;
 }
 
-/* Bodies from velocities v of the blocks. `first`: there were none before. */
+/* A body with velocity v, and its 1/m and 1/I, in its two forms. */
 template <class Real>
-static void load_bodies(cairn_system *s, const double *v, const Balls<Real> &x, bool first)
+ANYWHERE static inline Ball<Real, false> make_ball(const Balls<Real, false> &, double R,
+                                                   const double *v, const double *inverse)
+{
+    Ball<Real, false> now;
+    for (int i = 0; i < 3; i++) {
+        now.v[i] = (Real)v[i];
+        now.s[i] = (Real)(R * v[3 + i]);
+    }
+    now.m = (Real)inverse[0];
+    now.k = (Real)(R * R * inverse[3]);
+    return now;
+}
+
+template <class Real>
+ANYWHERE static inline Ball<Real, true> make_ball(const Balls<Real, true> &, double,
+                                                  const double *v, const double *inverse)
+{
+    return Ball<Real, true>{ { (Real)v[0], (Real)v[1], (Real)v[2] }, (Real)inverse[0] };
+}
+
+/* Bodies from velocities v of the blocks. `first`: there were none before. */
+template <class Real, bool SMOOTH>
+static void load_bodies(cairn_system *s, const double *v, const Balls<Real, SMOOTH> &x, bool first)
 {
     const double *inverse = s->held.mass_inverse, *radius = s->held.radius;
     each(s->device, s->p->blocks, [=] ANYWHERE(int64_t k) {
-        Ball<Real> now;
-        double R = radius[k];
-        for (int i = 0; i < 3; i++) {
-            now.v[i] = (Real)v[6 * k + i];
-            now.s[i] = (Real)(R * v[6 * k + 3 + i]);
-        }
-        now.m = (Real)inverse[6 * k];
-        now.k = (Real)(R * R * inverse[6 * k + 3]);
-        for (int i = 0; first && i < 3; i++) {
-            x.body_point[6 * k + i] = now.v[i];
-            x.body_point[6 * k + 3 + i] = now.s[i];
-        }
-        if (first)
-            x.body[k] = now;
-        else
+        Ball<Real, SMOOTH> now = make_ball(x, radius[k], v + 6 * k, inverse + 6 * k);
+        if (!first) {
             replace_body(x, k, now);
+            return;
+        }
+        for (int i = 0; i < x.SPEEDS; i++)
+            x.body_point[x.SPEEDS * k + i] = speed_of(now, i);
+        x.body[k] = now;
     });
 }
 
@@ -93,7 +109,8 @@ ANYWHERE static inline double in_space(const double axis[3][3], const double *x,
 }
 
 /* Everything of the contacts but their impulses. */
-template <class Real> static void load_contacts(cairn_system *s, Balls<Real> *x)
+template <class Real, bool SMOOTH>
+static void load_contacts(cairn_system *s, Balls<Real, SMOOTH> *x)
 {
     const cairn_scalar_system *there = s->there;
     const int32_t *contact = s->graph->contact;
@@ -121,22 +138,21 @@ template <class Real> static void load_contacts(cairn_system *s, Balls<Real> *x)
     x->w = w;
 }
 
-template <class Real>
-static void begin_balls(cairn_system *s, const double *r, const double *v, Balls<Real> *x)
+template <class Real, bool SMOOTH>
+static void begin_balls(cairn_system *s, const double *r, const double *v, Balls<Real, SMOOTH> *x)
 {
     Device &d = s->device;
     const BallGraph *g = s->graph;
     int64_t count = g->contacts, blocks = s->p->blocks;
     x->contacts = count;
     x->block = g->block;
-    x->smooth = is_resident(s->p) && s->p->resident->friction == 0;
-    x->r = d.take<Real>((x->smooth ? 1 : 3) * (size_t)count);
-    x->point = d.take<Real>((x->smooth ? 1 : 3) * (size_t)count);
-    x->body = d.take<Ball<Real>>((size_t)blocks);
-    x->body_point = d.take<Real>(6 * (size_t)blocks);
+    x->r = d.take<Real>(x->AXES * (size_t)count);
+    x->point = d.take<Real>(x->AXES * (size_t)count);
+    x->body = d.take<Ball<Real, SMOOTH>>((size_t)blocks);
+    x->body_point = d.take<Real>(x->SPEEDS * (size_t)blocks);
     load_contacts(s, x);
     load_bodies(s, v, *x, true);
-    Balls<Real> own = *x;
+    Balls<Real, SMOOTH> own = *x;
     const cairn_scalar_system *there = s->there;
     const int32_t *contact = g->contact;
     each(d, count, [=] ANYWHERE(int64_t i) {
@@ -149,56 +165,82 @@ static void begin_balls(cairn_system *s, const double *r, const double *v, Balls
     });
 }
 
-template <bool SMOOTH, class Real>
-static SweepSum sweep_contacts(Sweeps *own, const Balls<Real> &x, cairn_law law, cairn_momentum m)
+template <class Real, bool SMOOTH>
+static SweepSum sweep_balls(Sweeps *own, const Balls<Real, SMOOTH> &x, cairn_law law,
+                            cairn_momentum m)
 {
     Device &d = own->s->device;
     const BallGraph *g = own->s->graph;
     Pace<Real> pace = { law, (Real)m.beta, (Real)m.lean };
     SweepSum *sums = own->sums;
+    size_t shared =
+        (size_t)g->tile * sizeof(Ball<Real, SMOOTH>) + (size_t)(g->colours + 2) * sizeof(int32_t);
     teams<SweepSum>(
-        d, g->tiles, (size_t)g->tile * sizeof(Ball<Real>),
+        d, g->tiles, shared,
         TileSweep<Real, SMOOTH>{ x, pace, g->first, g->tile, own->s->p->blocks, g->colours, sums });
     sums += g->tiles;
     for (int c = 0; c <= TAIL; c++) {
         int64_t begin = g->between[c], end = g->between[c + 1];
         int64_t count = c == TAIL ? (end > begin) : teams_for(end - begin);
         teams<SweepSum>(d, (int)count, 0,
-                        BetweenSweep<Real, SMOOTH>{ x, pace, begin, end, c == TAIL, sums });
+                        BetweenSweep<Real, SMOOTH>{ x, pace, begin, end, c == TAIL, sums }, EARLY);
         sums += count;
     }
-    const SweepSum *all = own->sums;
-    return total<SweepSum>(d, sums - own->sums,
-                           [=] ANYWHERE(int64_t i, SweepSum & to) { to.add(all[i]); });
+    return total_of(d, own->sums, sums - own->sums);
 }
 
+/* e^2 of the contact at place i. */
 template <class Real>
-static SweepSum sweep_balls(Sweeps *own, const Balls<Real> &x, cairn_law law, cairn_momentum m)
+ANYWHERE static inline double contact_error2(const cairn_problem &, const Balls<Real, false> &x,
+                                             int64_t i, cairn_law law)
 {
-    return x.smooth ? sweep_contacts<true>(own, x, law, m) : sweep_contacts<false>(own, x, law, m);
+    int32_t a = x.block[2 * i], b = x.block[2 * i + 1];
+    Ball<Real, false> wall = {}, first = a < 0 ? wall : x.body[a];
+    Ball<Real, false> second = b < 0 ? wall : x.body[b];
+    Real n[3], w[3], r[3], u[3], W_N = first.m + second.m;
+    x.load(x.n, i, n);
+    x.load(x.w, i, w);
+    x.load_impulse(i, n, r);
+    relative_of(first, second, n, w, u);
+    for (int k = 0; k < 3; k++)
+        u[k] += x.shift[i] * n[k];
+    return error2_of(law, W_N + (Real)2 / 3 * (first.k + second.k), x.mu[i], n, r, u);
 }
 
+/* Without friction: e = min(w r, u_N). Spins are not at hand, masses are those of the problem. */
 template <class Real>
-static double measure_balls(const Sweeps *own, const Balls<Real> &x, cairn_law law)
+ANYWHERE static inline double contact_error2(const cairn_problem &p, const Balls<Real, true> &x,
+                                             int64_t i, cairn_law)
 {
+    Real n[3], u = x.shift[i], w = 0;
+    x.load(x.n, i, n);
+    for (int side = 0; side < 2; side++) {
+        int32_t k = x.block[2 * i + side];
+        if (k < 0)
+            continue;
+        const Ball<Real, true> ball = x.body[k];
+        Real R = (Real)p.radius[k], along = dot3r(n, ball.v);
+        u += side ? -along : along;
+        w += ball.m + (Real)2 / 3 * R * R * (Real)p.mass_inverse[6 * (int64_t)k + 3];
+    }
+    double e = (double)(w * x.r[i] < u ? w * x.r[i] : u);
+    return e * e + 0 * (double)(w * x.r[i] + u); /* NaN stays */
+}
+
+template <class Real, bool SMOOTH>
+static double measure_balls(const Sweeps *own, const Balls<Real, SMOOTH> &x, cairn_law law)
+{
+    const cairn_problem held = own->s->held;
     Sum sum = total<Sum>(own->s->device, x.contacts, [=] ANYWHERE(int64_t i, Sum & to) {
-        int32_t a = x.block[2 * i], b = x.block[2 * i + 1];
-        Ball<Real> wall = {}, first = a < 0 ? wall : x.body[a], second = b < 0 ? wall : x.body[b];
-        Real n[3], w[3], r[3], u[3], W_N = first.m + second.m;
-        x.load(x.n, i, n);
-        x.load(x.w, i, w);
-        x.load_impulse(i, n, r);
-        relative_of(first, second, n, w, u);
-        for (int k = 0; k < 3; k++)
-            u[k] += x.shift[i] * n[k];
-        to.x += error2_of(law, W_N + (Real)2 / 3 * (first.k + second.k), x.mu[i], n, r, u);
+        to.x += contact_error2(held, x, i, law);
     });
     return std::sqrt(sum.x);
 }
 
 /* Sweeps have impulses in space: along the directions of the contact, rounding may leave them a
  * little outside the cone, and without friction a little tangential. They are put back. */
-template <class Real> static void unload_balls(const Sweeps *own, const Balls<Real> &x, double *r)
+template <class Real, bool SMOOTH>
+static void unload_balls(const Sweeps *own, const Balls<Real, SMOOTH> &x, double *r)
 {
     const cairn_scalar_system *there = own->s->there;
     const int32_t *contact = own->s->graph->contact;
@@ -206,7 +248,7 @@ template <class Real> static void unload_balls(const Sweeps *own, const Balls<Re
         double axis[3][3];
         Real now[3], n[3];
         int64_t j = contact[i];
-        if (x.smooth) {
+        if (SMOOTH) {
             r[3 * j] = x.r[i];
             r[3 * j + 1] = r[3 * j + 2] = 0;
             return;
@@ -220,38 +262,84 @@ template <class Real> static void unload_balls(const Sweeps *own, const Balls<Re
     });
 }
 
-/* v = v_free + M^-1 H' r, summed in double. */
-template <class Real> static void refresh_balls(const Sweeps *own, const Balls<Real> &x)
+/* v = v_free + M^-1 H' r of block k, summed in double. */
+template <class Real, bool SMOOTH>
+ANYWHERE static inline void sum_impulses(const cairn_problem &p, const Balls<Real, SMOOTH> &x,
+                                         const Lists &lists, int64_t k, double v[6])
+{
+    double push[3] = { 0, 0, 0 }, spin[3] = { 0, 0, 0 };
+    for (int32_t e = lists.start[k]; e < lists.start[k + 1]; e++) {
+        int64_t i = lists.entry[e] / 2;
+        double sign = lists.entry[e] % 2 ? -1 : 1, n[3], r[3], turn[3];
+        Real normal[3], impulse[3];
+        x.load(x.n, i, normal);
+        x.load_impulse(i, normal, impulse);
+        for (int axis = 0; axis < 3; axis++) {
+            n[axis] = normal[axis];
+            r[axis] = impulse[axis];
+        }
+        cross3r(r, n, turn);
+        for (int axis = 0; axis < 3; axis++) {
+            push[axis] += sign * r[axis];
+            spin[axis] += turn[axis];
+        }
+    }
+    const double *inverse = p.mass_inverse + 6 * k, *free = p.v_free + 6 * k;
+    for (int axis = 0; axis < 3; axis++) {
+        v[axis] = free[axis] + inverse[0] * push[axis];
+        v[3 + axis] = free[3 + axis] + p.radius[k] * inverse[3] * spin[axis];
+    }
+}
+
+template <class Real, bool SMOOTH>
+static void refresh_balls(const Sweeps *own, const Balls<Real, SMOOTH> &x)
 {
     const cairn_problem held = own->s->held;
     Lists lists = own->s->graph->lists;
     each(own->s->device, own->s->p->blocks, [=] ANYWHERE(int64_t k) {
-        double push[3] = { 0, 0, 0 }, spin[3] = { 0, 0, 0 }, R = held.radius[k];
-        Ball<Real> now = x.body[k];
-        for (int32_t e = lists.start[k]; e < lists.start[k + 1]; e++) {
-            int64_t i = lists.entry[e] / 2;
-            double sign = lists.entry[e] % 2 ? -1 : 1, n[3], r[3], turn[3];
-            Real normal[3], impulse[3];
-            x.load(x.n, i, normal);
-            x.load_impulse(i, normal, impulse);
-            for (int axis = 0; axis < 3; axis++) {
-                n[axis] = normal[axis];
-                r[axis] = impulse[axis];
-            }
-            cross3r(r, n, turn);
-            for (int axis = 0; axis < 3; axis++) {
-                push[axis] += sign * r[axis];
-                spin[axis] += turn[axis];
-            }
-        }
-        const double *inverse = held.mass_inverse + 6 * k, *free = held.v_free + 6 * k;
-        for (int axis = 0; axis < 3; axis++) {
-            now.v[axis] = (Real)(free[axis] + inverse[0] * push[axis]);
-            now.s[axis] = (Real)(R * free[3 + axis] + R * R * inverse[3] * spin[axis]);
-        }
-        replace_body(x, k, now);
+        double v[6];
+        sum_impulses(held, x, lists, k, v);
+        replace_body(x, k, make_ball(x, held.radius[k], v, held.mass_inverse + 6 * k));
     });
 }
+
+template <class Real, bool SMOOTH> struct BallSweeps : Sweeps {
+    Balls<Real, SMOOTH> x;
+
+    void begin(const cairn_vector *r, const cairn_vector *v) override
+    {
+        single = sizeof(Real) == sizeof(float);
+        measures = !s->p->s;
+        begin_balls(s, r->x, v->x, &x);
+        sums = s->device.take<SweepSum>(
+            (size_t)(teams_for(s->p->contacts) + s->graph->tiles + TAIL + 2));
+    }
+
+    SweepSum sweep(cairn_law law, cairn_momentum momentum) override
+    {
+        return sweep_balls(this, x, law, momentum);
+    }
+
+    double measure(cairn_law law) const override
+    {
+        return measure_balls(this, x, law);
+    }
+
+    void unload(cairn_vector *r) const override
+    {
+        unload_balls(this, x, r->x);
+    }
+
+    void load_velocities(const cairn_vector *v) override
+    {
+        load_bodies(s, v->x, x, false);
+    }
+
+    void refresh() override
+    {
+        refresh_balls(this, x);
+    }
+};
 
 /* ---- any contacts ---------------------------------------------------------------------------- */
 
@@ -328,23 +416,18 @@ static void colour_matrix(cairn_system *s, ByColour *out)
     out->order = s->device.copy_of(order.data(), order.size());
 }
 
-static void begin_general(Sweeps *own, const cairn_vector *r, const cairn_vector *v)
+/* Impulses and velocities to begin with, in the form of the scalar back end. */
+static cairn_scalar_state start_general(cairn_system *s, const cairn_vector *r,
+                                        const cairn_vector *v)
 {
-    cairn_system *s = own->s;
     Device &d = s->device;
-    cairn_scalar_state *now = &own->general;
-    *now = cairn_scalar_state{ s->there, d.take<double>((size_t)r->count),
-                               d.take<double>((size_t)v->count), d.take<double>((size_t)r->count),
-                               d.take<double>((size_t)v->count) };
-    own->general_there = d.copy_of(now, 1);
-    cairn_scalar_state state = *now;
+    cairn_scalar_state state = { s->there, d.take<double>((size_t)r->count),
+                                 d.take<double>((size_t)v->count), d.take<double>((size_t)r->count),
+                                 d.take<double>((size_t)v->count) };
     const double *impulse = r->x, *speed = v->x;
     each(d, r->count, [=] ANYWHERE(int64_t i) { state.r[i] = state.r_point[i] = impulse[i]; });
     each(d, v->count, [=] ANYWHERE(int64_t i) { state.v[i] = state.v_point[i] = speed[i]; });
-    if (s->p->W)
-        colour_matrix(s, &own->colours);
-    else
-        colour_blocks(s, &own->colours);
+    return state;
 }
 
 /* y = x + beta (x - point), point = x + lean (y - x), x = y */
@@ -357,26 +440,66 @@ static void move_on(Device &d, int64_t count, cairn_momentum momentum, double *x
     });
 }
 
-static SweepSum sweep_general(Sweeps *own, cairn_law law, cairn_momentum momentum)
+static void copy_numbers(Device &d, int64_t count, const double *from, double *to)
 {
-    cairn_system *s = own->s;
-    Device &d = s->device;
-    const ByColour &by = own->colours;
-    SweepSum *sums = own->sums;
-    move_on(d, (int64_t)s->own.contacts * s->own.d, momentum, own->general.r, own->general.r_point);
-    move_on(d, (int64_t)s->own.blocks * s->own.n, momentum, own->general.v, own->general.v_point);
-    for (size_t c = 0; c + 1 < by.first.size(); c++) {
-        int64_t begin = by.first[c], end = by.first[c + 1];
-        bool tail = by.has_tail && c == TAIL;
-        int64_t count = tail ? (end > begin) : teams_for(end - begin);
-        teams<SweepSum>(d, (int)count, 0,
-                        GeneralSweep{ own->general_there, by.order, begin, end, law, tail, sums });
-        sums += count;
-    }
-    const SweepSum *all = own->sums;
-    return total<SweepSum>(d, sums - own->sums,
-                           [=] ANYWHERE(int64_t i, SweepSum & to) { to.add(all[i]); });
+    each(d, count, [=] ANYWHERE(int64_t i) { to[i] = from[i]; });
 }
+
+struct GeneralSweeps : Sweeps {
+    cairn_scalar_state state;
+    const cairn_scalar_state *there; /* its copy on the device */
+    ByColour by;
+
+    void begin(const cairn_vector *r, const cairn_vector *v) override
+    {
+        single = measures = false;
+        state = start_general(s, r, v);
+        there = s->device.copy_of(&state, 1);
+        if (s->p->W)
+            colour_matrix(s, &by);
+        else
+            colour_blocks(s, &by);
+        sums = s->device.take<SweepSum>((size_t)teams_for(s->p->contacts) + by.first.size());
+    }
+
+    SweepSum sweep(cairn_law law, cairn_momentum momentum) override
+    {
+        Device &d = s->device;
+        SweepSum *next = sums;
+        move_on(d, (int64_t)s->own.contacts * s->own.d, momentum, state.r, state.r_point);
+        move_on(d, (int64_t)s->own.blocks * s->own.n, momentum, state.v, state.v_point);
+        for (size_t c = 0; c + 1 < by.first.size(); c++) {
+            int64_t from = by.first[c], to = by.first[c + 1];
+            bool tail = by.has_tail && c == TAIL;
+            int64_t count = tail ? (to > from) : teams_for(to - from);
+            teams<SweepSum>(d, (int)count, 0,
+                            GeneralSweep{ there, by.order, from, to, law, tail, next });
+            next += count;
+        }
+        return total_of(d, sums, next - sums);
+    }
+
+    double measure(cairn_law) const override
+    {
+        return NAN;
+    }
+
+    void unload(cairn_vector *r) const override
+    {
+        copy_numbers(s->device, r->count, state.r, r->x);
+    }
+
+    void load_velocities(const cairn_vector *v) override
+    {
+        copy_numbers(s->device, v->count, v->x, state.v);
+    }
+
+    void refresh() override
+    {
+        cairn_vector r = { state.r, nullptr, 0 }, v = { state.v, nullptr, 0 };
+        velocity(s, &r, &v);
+    }
+};
 
 /* ---- the table's functions ------------------------------------------------------------------- */
 
@@ -390,46 +513,47 @@ static bool is_of_balls(const cairn_problem *p)
            p->segments->item[0].kind == CAIRN_KIND_BALLS;
 }
 
+/* NULL: no memory. */
+static Sweeps *make_sweeps(const cairn_system *s, bool coarse)
+{
+    if (!s->graph)
+        return new (std::nothrow) GeneralSweeps();
+    if (s->graph->smooth && coarse)
+        return new (std::nothrow) BallSweeps<float, true>();
+    if (s->graph->smooth)
+        return new (std::nothrow) BallSweeps<double, true>();
+    if (coarse)
+        return new (std::nothrow) BallSweeps<float, false>();
+    return new (std::nothrow) BallSweeps<double, false>();
+}
+
 static cairn_status begin(cairn_system *s, bool coarse, const cairn_vector *r,
                           const cairn_vector *v, cairn_sweeping **out)
 {
-    Sweeps *own = new (std::nothrow) Sweeps();
+    if (!s->graph && is_of_balls(s->p)) {
+        s->graph = make_graph(s);
+        if (!s->graph)
+            return CAIRN_NO_MEMORY;
+    }
+    Sweeps *own = make_sweeps(s, coarse);
     if (!own)
         return CAIRN_NO_MEMORY;
     s->sweeps.push_back(own);
     own->s = s;
-    bool balls = s->graph || is_of_balls(s->p);
-    if (balls && !s->graph)
-        s->graph = make_graph(s);
-    if (balls && !s->graph)
-        return CAIRN_NO_MEMORY;
-    own->precision = !balls ? GENERAL : coarse ? SINGLE : DOUBLE;
-    own->face.single = own->precision == SINGLE;
-    own->face.measures = balls && !s->p->s;
-    if (own->precision == GENERAL)
-        begin_general(own, r, v);
-    else if (own->precision == SINGLE)
-        begin_balls(s, r->x, v->x, &own->single);
-    else
-        begin_balls(s, r->x, v->x, &own->twice);
-    own->teams = teams_for(s->p->contacts) + (balls ? s->graph->tiles + 65 : 0) +
-                 (int64_t)own->colours.first.size();
-    own->sums = s->device.take<SweepSum>((size_t)own->teams);
-    *out = &own->face;
+    own->begin(r, v);
+    *out = own;
     return s->device.failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
 static Sweeps *sweeps_of(const cairn_sweeping *state)
 {
-    return reinterpret_cast<Sweeps *>(const_cast<cairn_sweeping *>(state));
+    return static_cast<Sweeps *>(const_cast<cairn_sweeping *>(state));
 }
 
 static cairn_sweep sweep(cairn_sweeping *state, cairn_law law, cairn_momentum momentum)
 {
     Sweeps *own = sweeps_of(state);
-    SweepSum sum = own->precision == GENERAL  ? sweep_general(own, law, momentum)
-                   : own->precision == SINGLE ? sweep_balls(own, own->single, law, momentum)
-                                              : sweep_balls(own, own->twice, law, momentum);
+    SweepSum sum = own->sweep(law, momentum);
     if (own->s->device.failed)
         sum.change2 = sum.uphill = NAN;
     return cairn_sweep{ sum.change2, sum.uphill };
@@ -438,47 +562,23 @@ static cairn_sweep sweep(cairn_sweeping *state, cairn_law law, cairn_momentum mo
 static double measure(const cairn_sweeping *state, cairn_law law)
 {
     const Sweeps *own = sweeps_of(state);
-    double error = own->precision == SINGLE ? measure_balls(own, own->single, law)
-                                            : measure_balls(own, own->twice, law);
+    double error = own->measure(law);
     return own->s->device.failed ? NAN : error;
 }
 
 static void unload(const cairn_sweeping *state, cairn_vector *r)
 {
-    const Sweeps *own = sweeps_of(state);
-    const double *from = own->general.r;
-    double *to = r->x;
-    if (own->precision == SINGLE)
-        unload_balls(own, own->single, to);
-    else if (own->precision == DOUBLE)
-        unload_balls(own, own->twice, to);
-    else
-        each(own->s->device, r->count, [=] ANYWHERE(int64_t i) { to[i] = from[i]; });
+    sweeps_of(state)->unload(r);
 }
 
 static void load_velocities(cairn_sweeping *state, const cairn_vector *v)
 {
-    Sweeps *own = sweeps_of(state);
-    const double *from = v->x;
-    double *to = own->general.v;
-    if (own->precision == SINGLE)
-        load_bodies(own->s, from, own->single, false);
-    else if (own->precision == DOUBLE)
-        load_bodies(own->s, from, own->twice, false);
-    else
-        each(own->s->device, v->count, [=] ANYWHERE(int64_t i) { to[i] = from[i]; });
+    sweeps_of(state)->load_velocities(v);
 }
 
 static void refresh(cairn_sweeping *state)
 {
-    Sweeps *own = sweeps_of(state);
-    cairn_vector r = { own->general.r, nullptr, 0 }, v = { own->general.v, nullptr, 0 };
-    if (own->precision == SINGLE)
-        refresh_balls(own, own->single);
-    else if (own->precision == DOUBLE)
-        refresh_balls(own, own->twice);
-    else
-        velocity(own->s, &r, &v);
+    sweeps_of(state)->refresh();
 }
 
 #endif
