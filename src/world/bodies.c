@@ -463,41 +463,96 @@ static void close_row(cairn_body_store *b, int row)
     move(b, --b->count, row);
 }
 
-/* The columns of a row from a record, in which they follow each other without padding. */
-static void read_row(cairn_body_store *b, int row, const unsigned char *record)
+size_t cairn_bodies_widest(void)
 {
-    for (int k = 0; k < cairn_columns_of_bodies.count; k++) {
-        size_t size = cairn_column_row(&cairn_columns_of_bodies.items[k], 3);
-        char *rows = cairn_column_get(&cairn_columns_of_bodies, k, b);
-        memcpy(rows + (size_t)row * size, record, size);
-        record += size;
-    }
-    b->grouped = b->grouped || b->group[row] || b->ignores[row];
+    const cairn_column_list *list = &cairn_columns_of_bodies;
+    size_t most = sizeof(int32_t);
+    for (int k = 0; k < list->count; k++)
+        if (cairn_column_row(&list->items[k], 3) > most)
+            most = cairn_column_row(&list->items[k], 3);
+    return most;
 }
 
-/* Before the directory forgets the present rows, find out for each new body which row it had, so
- * that its contacts can follow it. Memory is taken first: after that nothing fails. */
-cairn_status cairn_bodies_replace(cairn_body_store *b, const unsigned char *records, size_t size,
-                                  int count, cairn_arena *scratch)
+/* How many bodies from number k on keep their distance: their rows follow each other. */
+static int run_length(const cairn_row_source *from, int k, int count)
 {
-    int32_t *was = cairn_arena_take(scratch, (size_t)count, sizeof *was);
-    if (!was)
+    int length = 1;
+    while (!from[k].record && k + length < count && !from[k + length].record &&
+           from[k + length].row == from[k].row + length)
+        length++;
+    return length;
+}
+
+/* One column of the new rows. `at`: where it is in a record; `room` has a column of them. Runs of
+ * bodies that keep their rows stay where they are. */
+static void replace_column(char *rows, size_t size, size_t at, int held,
+                           const cairn_row_source *from, int count, char *room)
+{
+    for (int k = 0, run; k < count; k += run) {
+        run = run_length(from, k, count);
+        if (from[k].record)
+            memcpy(room + (size_t)k * size, from[k].record + at, size);
+        else if (from[k].row != held + k)
+            memcpy(room + (size_t)k * size, rows + (size_t)from[k].row * size, (size_t)run * size);
+    }
+    for (int k = 0, run; k < count; k += run) {
+        run = run_length(from, k, count);
+        if (from[k].record || from[k].row != held + k)
+            memcpy(rows + (size_t)(held + k) * size, room + (size_t)k * size, (size_t)run * size);
+    }
+}
+
+/* The row that a body of the new rows has now; -1: none. */
+static int row_now(const cairn_body_store *b, const cairn_row_source *from)
+{
+    uint64_t uid; /* the first column of a record */
+    if (!from->record)
+        return from->row;
+    memcpy(&uid, from->record, sizeof uid);
+    return cairn_directory_find(&b->directory, uid);
+}
+
+/* Forget bodies that are not among the new ones. now: the row that each of those has now. */
+static void forget_others(cairn_body_store *b, const int32_t *now, int count, uint8_t *stays)
+{
+    memset(stays, 0, (size_t)b->count);
+    for (int k = 0; k < count; k++)
+        if (now[k] >= 0)
+            stays[now[k]] = 1;
+    for (int i = b->held; i < b->count; i++)
+        if (!stays[i])
+            cairn_directory_remove(&b->directory, b->uid[i]);
+}
+
+/* Contacts follow bodies by `was`. Memory is taken first: after that nothing fails. */
+cairn_status cairn_bodies_replace(cairn_body_store *b, const cairn_row_source *from, int count,
+                                  cairn_arena *scratch)
+{
+    const cairn_column_list *list = &cairn_columns_of_bodies;
+    int32_t *now = cairn_arena_take(scratch, (size_t)count, sizeof *now);
+    uint8_t *stays = cairn_arena_take(scratch, (size_t)b->count + 1, sizeof *stays);
+    char *room = cairn_arena_take(scratch, (size_t)count, cairn_bodies_widest());
+    if (!now || !stays || !room)
         return CAIRN_NO_MEMORY;
     cairn_bodies_start_moving(b);
-    for (int k = 0; k < count; k++) {
-        uint64_t uid; /* the first column */
-        memcpy(&uid, records + (size_t)k * size, sizeof uid);
-        int row = cairn_directory_find(&b->directory, uid);
-        was[k] = row < 0 ? -1 : b->was[row];
+    for (int k = 0; k < count; k++)
+        now[k] = row_now(b, &from[k]);
+    forget_others(b, now, count, stays);
+    size_t at = 0;
+    for (int k = 0; k < list->count; k++) {
+        size_t size = cairn_column_row(&list->items[k], 3);
+        replace_column(cairn_column_get(list, k, b), size, at, b->held, from, count, room);
+        at += size;
     }
-    for (int i = b->held; i < b->count; i++)
-        cairn_directory_remove(&b->directory, b->uid[i]);
+    int32_t *was = (int32_t *)room;
+    for (int k = 0; k < count; k++)
+        was[k] = now[k] < 0 ? -1 : b->was[now[k]];
+    memcpy(b->was + b->held, was, (size_t)count * sizeof *was);
     b->count = b->held + count;
-    for (int k = 0; k < count; k++) {
-        int row = b->held + k;
-        read_row(b, row, records + (size_t)k * size);
-        b->was[row] = was[k];
-        cairn_directory_set(&b->directory, b->uid[row], row);
+    for (int k = 0, row = b->held; k < count; k++, row++) {
+        if (now[k] != row)
+            cairn_directory_set(&b->directory, b->uid[row], row);
+        b->grouped = b->grouped || b->group[row] || b->ignores[row];
     }
     return CAIRN_OK;
 }

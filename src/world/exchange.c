@@ -15,6 +15,84 @@
 #include "base/memory.h"
 #include "world/world.h"
 
+/* ---- joining --------------------------------------------------------------------------------- */
+
+void cairn_exchange_keep_contacts(cairn_world *world, const int32_t *holder)
+{
+    cairn_contact_store *c = &world->contacts;
+    int me = world->exchange.link->member;
+    /* indexed by row instead of by dynamic body */
+    const int32_t *of = holder - world->bodies.held;
+    int held = world->bodies.held, kept = 0;
+    for (int j = 0; j < c->count; j++) {
+        const int32_t *body = c->body + 2 * (size_t)j;
+        bool here =
+            (body[0] >= held && of[body[0]] == me) || (body[1] >= held && of[body[1]] == me);
+        if (here && kept < j)
+            cairn_contacts_copy(c, j, c, kept, world->dimension);
+        kept += here;
+    }
+    c->count = kept;
+}
+
+/* The first row of a member when a whole world is shared evenly by the number of bodies. */
+static int first_row(const cairn_world *world, int member)
+{
+    const cairn_body_store *b = &world->bodies;
+    return b->held + cairn_link_even(world->exchange.link, member, b->count - b->held);
+}
+
+/* Rows [begin, end) as the rows that a neighbour knows as ghosts. */
+static cairn_status list_rows(cairn_neighbour *to, int begin, int end)
+{
+    TRY(cairn_memory_extend((void **)&to->out, &to->capacity, (size_t)(end - begin) + 1,
+                            sizeof *to->out));
+    to->outs = end - begin;
+    for (int i = begin; i < end; i++)
+        to->out[i - begin] = i;
+    return CAIRN_OK;
+}
+
+/* At first each member knows all bodies: the rows are shared evenly, and every body of another
+ * member is a ghost. The first arrangement (cairn_exchange_move) then balances the work and drops
+ * ghosts that are far away. */
+cairn_status cairn_world_join(cairn_world *world, cairn_link *link)
+{
+    cairn_exchange *x = &world->exchange;
+    const cairn_body_store *b = &world->bodies;
+    if (x->making)
+        return cairn_making_join(world, link);
+    cairn_world_name_rows(world);
+    *x = (cairn_exchange){
+        .link = link, .generosity = 1, .all = b->count, .pace.clock = cairn_clock_seconds
+    };
+    size_t members = (size_t)link->members;
+    x->neighbour = cairn_memory_zeroed(members, sizeof *x->neighbour);
+    int32_t *holder = cairn_memory_zeroed((size_t)b->count + 1, sizeof *holder);
+    /* no TRY from here on: the list of holders is temporary and must be freed at the end */
+    cairn_status status = x->neighbour && holder ? CAIRN_OK : CAIRN_NO_MEMORY;
+    if (status == CAIRN_OK)
+        status = cairn_memory_extend((void **)&x->order, &x->capacity, (size_t)b->count + 1,
+                                     sizeof *x->order);
+    for (int i = 0; status == CAIRN_OK && i < b->count; i++)
+        x->order[i] = i;
+    for (int k = 0; status == CAIRN_OK && k < link->members; k++) {
+        int begin = first_row(world, k), end = first_row(world, k + 1);
+        x->neighbour[k].in = begin;
+        x->neighbour[k].in_end = end;
+        for (int i = begin; i < end; i++)
+            holder[i - b->held] = k;
+    }
+    x->own = first_row(world, link->member);
+    x->own_end = first_row(world, link->member + 1);
+    for (int k = 0; status == CAIRN_OK && k < link->members; k++)
+        status = list_rows(&x->neighbour[k], x->own, x->own_end);
+    if (status == CAIRN_OK)
+        cairn_exchange_keep_contacts(world, holder);
+    cairn_memory_free(holder);
+    return cairn_exchange_agree(world, status);
+}
+
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 /* Counted with the contacts of the last step, because those of this step are not known yet. */

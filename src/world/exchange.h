@@ -99,6 +99,10 @@ cairn_status cairn_parts_bind(cairn_world *world, int begin, int end, uint16_t *
  * place, so that few bodies come between them. `place` begins with the own body in row `first`. */
 cairn_status cairn_parts_gather(cairn_world *world, int first, uint64_t *place);
 
+/* Drop contacts without an own body: the members that own their bodies have them. `holder` has the
+ * member of each dynamic body. */
+void cairn_exchange_keep_contacts(cairn_world *world, const int32_t *holder);
+
 /* migrate.c: move bodies to the members that have them from now on, and fetch ghosts. The new owner
  * follows from the place of each own body on a curve, along which the bodies are then sorted; or,
  * if `place` is NULL, from the parts of equal work. */

@@ -19,85 +19,6 @@
 #include "math/vec.h"
 #include "world/world.h"
 
-/* ---- joining -------------------------------------------------------------------- */
-
-/* Drop contacts without an own body: the members that own their bodies have them. */
-static void keep_own_contacts(cairn_world *world, const int32_t *holder)
-{
-    cairn_contact_store *c = &world->contacts;
-    int me = world->exchange.link->member;
-    /* indexed by row instead of by dynamic body */
-    const int32_t *of = holder - world->bodies.held;
-    int held = world->bodies.held, kept = 0;
-    for (int j = 0; j < c->count; j++) {
-        const int32_t *body = c->body + 2 * (size_t)j;
-        bool here =
-            (body[0] >= held && of[body[0]] == me) || (body[1] >= held && of[body[1]] == me);
-        if (here && kept < j)
-            cairn_contacts_copy(c, j, c, kept, world->dimension);
-        kept += here;
-    }
-    c->count = kept;
-}
-
-/* The first row of a member when a whole world is shared evenly by the number of bodies. */
-static int first_row(const cairn_world *world, int member)
-{
-    const cairn_body_store *b = &world->bodies;
-    return b->held + cairn_link_even(world->exchange.link, member, b->count - b->held);
-}
-
-/* Rows [begin, end) as the rows that a neighbour knows as ghosts. */
-static cairn_status list_rows(cairn_neighbour *to, int begin, int end)
-{
-    TRY(cairn_memory_extend((void **)&to->out, &to->capacity, (size_t)(end - begin) + 1,
-                            sizeof *to->out));
-    to->outs = end - begin;
-    for (int i = begin; i < end; i++)
-        to->out[i - begin] = i;
-    return CAIRN_OK;
-}
-
-/* At first each member knows all bodies: the rows are shared evenly, and every body of another
- * member is a ghost. The first arrangement (cairn_exchange_move) then balances the work and drops
- * ghosts that are far away. */
-cairn_status cairn_world_join(cairn_world *world, cairn_link *link)
-{
-    cairn_exchange *x = &world->exchange;
-    const cairn_body_store *b = &world->bodies;
-    if (x->making)
-        return cairn_making_join(world, link);
-    cairn_world_name_rows(world);
-    *x = (cairn_exchange){
-        .link = link, .generosity = 1, .all = b->count, .pace.clock = cairn_clock_seconds
-    };
-    size_t members = (size_t)link->members;
-    x->neighbour = cairn_memory_zeroed(members, sizeof *x->neighbour);
-    int32_t *holder = cairn_memory_zeroed((size_t)b->count + 1, sizeof *holder);
-    /* no TRY from here on: the list of holders is temporary and must be freed at the end */
-    cairn_status status = x->neighbour && holder ? CAIRN_OK : CAIRN_NO_MEMORY;
-    if (status == CAIRN_OK)
-        status = cairn_memory_extend((void **)&x->order, &x->capacity, (size_t)b->count + 1,
-                                     sizeof *x->order);
-    for (int i = 0; status == CAIRN_OK && i < b->count; i++)
-        x->order[i] = i;
-    for (int k = 0; status == CAIRN_OK && k < link->members; k++) {
-        int begin = first_row(world, k), end = first_row(world, k + 1);
-        x->neighbour[k].in = begin;
-        x->neighbour[k].in_end = end;
-        for (int i = begin; i < end; i++)
-            holder[i - b->held] = k;
-    }
-    x->own = first_row(world, link->member);
-    x->own_end = first_row(world, link->member + 1);
-    for (int k = 0; status == CAIRN_OK && k < link->members; k++)
-        status = list_rows(&x->neighbour[k], x->own, x->own_end);
-    if (status == CAIRN_OK)
-        keep_own_contacts(world, holder);
-    cairn_memory_free(holder);
-    return cairn_exchange_agree(world, status);
-}
-
 /* ---- messages ------------------------------------------------------------------------------- */
 
 /* The head of a record of a body in a message; the columns of the body follow. */
@@ -146,24 +67,35 @@ static traveller head_of(const unsigned char *records, size_t size, int k)
     return head;
 }
 
+/* A body that this member owns from now on: one of its rows, or a record that came. */
+typedef struct owned {
+    traveller head;
+    int32_t row;    /* before the arrangement; -1: it came    */
+    int32_t record; /* among those that came                  */
+} owned;
+
 /* The state of one arrangement. Writers own heap memory, which finish() frees; arrays are in the
  * scratch. */
 typedef struct moving {
     cairn_world *world;
     cairn_exchange *x;
     int members, me;
-    int32_t *holder;       /* of each dynamic row: the member that has it from now on */
-    cairn_writer *to;      /* the message to each member                              */
-    cairn_writer own;      /* records of the bodies that this member owns from now on */
-    cairn_writer rows;     /* records of own bodies and ghosts, in the order of rows  */
-    cairn_writer met;      /* records of received contacts                            */
-    int own_count;         /* number of records in `own`                              */
+    int32_t *holder;     /* of each dynamic row: the member that has it from now on */
+    cairn_writer *to;    /* the message to each member                              */
+    cairn_writer came;   /* records of received bodies                              */
+    int lower_came;      /* how many of them are from lower members                 */
+    cairn_writer ghosts; /* records of ghosts, in the order of rows                 */
+    cairn_writer met;    /* records of received contacts                            */
+    owned *own;          /* bodies that this member owns from now on                */
+    int own_count;
+    int32_t *index;        /* of each dynamic row of before: its body in `own`; -1    */
+    const int32_t *places; /* where bodies of `own` went when it was sorted; NULL     */
     int lower, higher;     /* number of ghosts of lower and of higher members         */
     int32_t (*span)[2];    /* of each member: its bodies go to members [0] to [1]     */
     int32_t *slot;         /* of each member: its place among the near ones; -1: far  */
     int near;              /* members that can have ghosts here, and the reverse      */
     uint8_t *ghost;        /* of each own body and near member: 1: a ghost there      */
-    cairn_directory known; /* from uids of own bodies to their index in `own`         */
+    cairn_directory known; /* index in `own` of bodies that came and had no row here  */
     size_t record;         /* bytes of the record of a body                           */
     double way;            /* of images in this step, over their distance             */
     const uint64_t *place; /* of own bodies: sort by it; NULL: they keep their order  */
@@ -189,7 +121,7 @@ static void clear_messages(moving *m)
 /* Writers remember a failed allocation, so it is enough to ask once, after all writing. */
 static bool has_failed(const moving *m)
 {
-    bool failed = m->own.failed || m->rows.failed || m->met.failed;
+    bool failed = m->came.failed || m->ghosts.failed || m->met.failed;
     for (int k = 0; k < m->members; k++)
         failed = failed || m->to[k].failed;
     return failed;
@@ -269,9 +201,8 @@ static traveller describe(const moving *m, int row, double h, double least)
                         .high = cairn_add(b->x[row], cairn_vec(far, far, far)) };
 }
 
-/* Write own bodies into the messages to the members that have them from now on; those that stay go
- * into the message to this member itself. A message begins with the number of bodies, which is
- * filled in at the end. */
+/* Write own bodies into the messages to the members that have them from now on. A message begins
+ * with the number of bodies, which is filled in at the end. */
 static void send_bodies(moving *m, double h, double least)
 {
     const cairn_body_store *b = &m->world->bodies;
@@ -279,7 +210,7 @@ static void send_bodies(moving *m, double h, double least)
         m->record ? cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *counted)
                   : NULL;
     if (!counted) {
-        m->own.failed = true;
+        m->came.failed = true;
         return;
     }
     memset(counted, 0, (size_t)m->members * sizeof *counted);
@@ -287,6 +218,8 @@ static void send_bodies(moving *m, double h, double least)
         cairn_write_whole(&m->to[k], 0);
     for (int i = m->x->own; i < m->x->own_end; i++) {
         int to = m->holder[i - b->held];
+        if (to == m->me)
+            continue;
         traveller head = describe(m, i, h, least);
         write_body(b, i, &head, &m->to[to]);
         counted[to]++;
@@ -349,23 +282,20 @@ static void send_contact(moving *m, int j)
     }
 }
 
-/* Append the bodies of one message to `own`, and its contacts to `met`. */
+/* Append the bodies of one message to `came`, and its contacts to `met`. */
 static void receive_migrants(moving *m, const unsigned char *data, size_t size)
 {
     cairn_reader r = { .data = data, .size = size };
     size_t count = cairn_read_count(&r, m->record);
     if (r.failed) {
-        m->own.failed = true;
+        m->came.failed = true;
         return;
     }
-    cairn_write_raw(&m->own, data + r.at, count * m->record);
+    cairn_write_raw(&m->came, data + r.at, count * m->record);
     cairn_write_raw(&m->met, data + r.at + count * m->record, size - r.at - count * m->record);
-    m->own_count += (int)count;
 }
 
-/* Exchange the first messages. They are received in the order of the members: bodies of lower
- * members come before the own ones in the whole world, those of higher members after them, and each
- * message is in order. So `own` is in order, unless places on the curve are to change it. */
+/* Exchange the first messages. They are received in the order of the members. */
 static void migrate(moving *m)
 {
     for (int k = 0; k < m->members; k++)
@@ -374,15 +304,61 @@ static void migrate(moving *m)
             forget(&m->to[k]);
         }
     for (int k = 0; k < m->members; k++) {
-        size_t size = m->to[m->me].size;
-        const void *data = k == m->me ? m->to[m->me].data : NULL;
-        if (goes_to(m, k, m->me))
-            data = cairn_link_receive(m->x->link, k, &size);
-        if (data)
-            receive_migrants(m, data, size);
+        size_t size = 0;
         if (k == m->me)
-            forget(&m->to[k]);
+            m->lower_came = (int)(m->came.size / m->record);
+        if (goes_to(m, k, m->me)) {
+            const void *data = cairn_link_receive(m->x->link, k, &size);
+            receive_migrants(m, data, size);
+        }
     }
+}
+
+/* One more own body. A body that came may have had a row here, as a ghost. */
+static void own_body(moving *m, const traveller *head, int row, int record)
+{
+    const cairn_body_store *b = &m->world->bodies;
+    int known = row < 0 ? cairn_directory_find(&b->directory, head->uid) : row;
+    if (known >= 0)
+        m->index[known - b->held] = m->own_count;
+    else
+        cairn_directory_set(&m->known, head->uid, m->own_count);
+    m->own[m->own_count++] = (owned){ *head, row, record };
+}
+
+static void own_records(moving *m, int begin, int end)
+{
+    for (int k = begin; k < end; k++) {
+        traveller head = head_of(m->came.data, m->record, k);
+        own_body(m, &head, -1, k);
+    }
+}
+
+/* List the own bodies. Those that came from lower members are before those that stayed in the whole
+ * world, those from higher members after them, and each message is in order. So the list is in
+ * order, unless places on the curve are to change it. */
+static cairn_status list_own(moving *m, double h, double least)
+{
+    cairn_arena *scratch = &m->world->scratch;
+    int came = (int)(m->came.size / m->record), held = m->world->bodies.held, stay = 0;
+    size_t rows = (size_t)(m->world->bodies.count - held);
+    for (int i = m->x->own; i < m->x->own_end; i++)
+        stay += m->holder[i - held] == m->me;
+    m->own = cairn_arena_take(scratch, (size_t)came + (size_t)stay + 1, sizeof *m->own);
+    m->index = cairn_arena_take(scratch, rows + 1, sizeof *m->index);
+    if (!m->own || !m->index || m->came.failed)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_directory_reserve(&m->known, (size_t)came));
+    for (size_t i = 0; i < rows; i++)
+        m->index[i] = -1;
+    own_records(m, 0, m->lower_came);
+    for (int i = m->x->own; i < m->x->own_end; i++)
+        if (m->holder[i - held] == m->me) {
+            traveller head = describe(m, i, h, least);
+            own_body(m, &head, i, -1);
+        }
+    own_records(m, m->lower_came, came);
+    return CAIRN_OK;
 }
 
 /* ---- sorting -------------------------------------------------------------------------------- */
@@ -410,57 +386,38 @@ static cairn_status choose_places(moving *m)
     return CAIRN_OK;
 }
 
-/* By place; bodies at the same place keep their order, so the result does not depend on members. */
-static bool comes_before(const traveller *a, const traveller *b)
+/* Indices of own bodies by place; those at the same place by their previous order, so that the result
+ * does not depend on members. */
+static cairn_status sort_own(const moving *m, int32_t **out)
 {
-    return a->place < b->place || (a->place == b->place && a->order < b->order);
-}
-
-/* Merge two sorted ranges [begin, middle) and [middle, end) of record indices. */
-static void merge(const moving *m, const int32_t *from, int begin, int middle, int end, int32_t *to)
-{
-    int i = begin, j = middle;
-    for (int k = begin; k < end; k++) {
-        bool first = j == end;
-        if (i < middle && j < end) {
-            traveller a = head_of(m->own.data, m->record, from[i]);
-            traveller b = head_of(m->own.data, m->record, from[j]);
-            first = !comes_before(&b, &a);
-        }
-        to[k] = first ? from[i++] : from[j++];
-    }
-}
-
-/* Indices of own records, sorted by place and then by their previous order: a bottom-up merge sort.
- * NULL: no memory. */
-static int32_t *sort_records(moving *m)
-{
-    int count = m->own_count;
     cairn_arena *scratch = &m->world->scratch;
-    int32_t *from = cairn_arena_take(scratch, (size_t)count, sizeof *from);
-    int32_t *to = cairn_arena_take(scratch, (size_t)count, sizeof *to);
-    for (int k = 0; from && to && k < count; k++)
-        from[k] = k;
-    for (int64_t length = 1; from && to && length < count; length *= 2) {
-        for (int64_t begin = 0; begin < count; begin += 2 * length) {
-            int64_t middle = begin + length < count ? begin + length : count;
-            int64_t end = begin + 2 * length < count ? begin + 2 * length : count;
-            merge(m, from, (int)begin, (int)middle, (int)end, to);
-        }
-        int32_t *held = from;
-        from = to;
-        to = held;
-    }
-    return to ? from : NULL;
+    size_t count = (size_t)m->own_count + 1;
+    uint64_t *number = cairn_arena_take(scratch, count, sizeof *number);
+    int32_t *by_order, *by_place;
+    if (!number)
+        return CAIRN_NO_MEMORY;
+    for (int k = 0; k < m->own_count; k++)
+        number[k] = (uint64_t)m->own[k].head.order;
+    TRY(cairn_sort_by_number(number, m->own_count, scratch, &by_order));
+    for (int k = 0; k < m->own_count; k++)
+        number[k] = m->own[by_order[k]].head.place;
+    TRY(cairn_sort_by_number(number, m->own_count, scratch, &by_place));
+    for (int k = 0; k < m->own_count; k++)
+        by_place[k] = by_order[by_place[k]];
+    *out = by_place;
+    return CAIRN_OK;
 }
 
-/* Put own records into their new order. Its numbers continue those of the members before. */
+/* Put own bodies into their new order. Its numbers continue those of the members before. */
 static cairn_status renumber(moving *m)
 {
-    cairn_writer sorted = { 0 };
-    const int32_t *number = sort_records(m);
-    int64_t *counts = cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *counts);
-    if (!number || !counts)
+    cairn_arena *scratch = &m->world->scratch;
+    int32_t *number;
+    TRY(sort_own(m, &number));
+    int64_t *counts = cairn_arena_take(scratch, (size_t)m->members, sizeof *counts);
+    owned *sorted = cairn_arena_take(scratch, (size_t)m->own_count + 1, sizeof *sorted);
+    int32_t *place = cairn_arena_take(scratch, (size_t)m->own_count + 1, sizeof *place);
+    if (!counts || !sorted || !place)
         return CAIRN_NO_MEMORY;
     int64_t order = m->world->bodies.held;
     counts[m->me] = m->own_count;
@@ -468,14 +425,12 @@ static cairn_status renumber(moving *m)
     for (int k = 0; k < m->me; k++)
         order += counts[k];
     for (int k = 0; k < m->own_count; k++) {
-        unsigned char *record = m->own.data + (size_t)number[k] * m->record;
-        traveller head = head_of(m->own.data, m->record, number[k]);
-        head.order = order++;
-        memcpy(record, &head, sizeof head);
-        cairn_write_raw(&sorted, record, m->record);
+        sorted[k] = m->own[number[k]];
+        sorted[k].head.order = order++;
+        place[number[k]] = k;
     }
-    cairn_writer_destroy(&m->own);
     m->own = sorted;
+    m->places = place;
     return CAIRN_OK;
 }
 
@@ -511,19 +466,30 @@ static box *find_boxes(const moving *m)
     for (int k = 0; boxes && k < x->parts; k++)
         boxes[k] = empty;
     for (int k = 0; boxes && k < m->own_count; k++) {
-        traveller head = head_of(m->own.data, m->record, k);
-        boxes[head.part] = box_around(boxes[head.part], &head);
+        const traveller *head = &m->own[k].head;
+        boxes[head->part] = box_around(boxes[head->part], head);
     }
     if (boxes)
         cairn_link_share(x->link, x->parts, boxes, sizeof *boxes);
     return boxes;
 }
 
+/* Number of an own body; -1: it is none. */
+static int own_index(const moving *m, uint64_t uid)
+{
+    const cairn_body_store *b = &m->world->bodies;
+    int row = cairn_directory_find(&b->directory, uid);
+    int k = row < 0         ? cairn_directory_find(&m->known, uid)
+            : row < b->held ? -1
+                            : m->index[row - b->held];
+    return k >= 0 && m->places ? m->places[k] : k;
+}
+
 /* Mark an own body as a ghost of another member. */
 static void mark(moving *m, uint64_t uid, int member)
 {
-    int k = cairn_directory_find(&m->known, uid);
-    if (k >= 0 && member >= 0 && member != m->me)
+    int k = member >= 0 && member != m->me ? own_index(m, uid) : -1;
+    if (k >= 0)
         m->ghost[(size_t)k * (size_t)m->near + (size_t)m->slot[member]] = 1;
 }
 
@@ -646,10 +612,10 @@ static void mark_near(moving *m, const box *boxes, const near_parts *near)
 {
     const cairn_exchange *x = m->x;
     for (int k = 0; k < m->own_count; k++) {
-        traveller head = head_of(m->own.data, m->record, k);
-        const int *first = near->first + (head.part - x->bodies.first);
+        const traveller *head = &m->own[k].head;
+        const int *first = near->first + (head->part - x->bodies.first);
         for (int i = first[0]; i < first[1]; i++)
-            if (meet(m, &(box){ head.low, head.high }, &boxes[near->part[i]])) {
+            if (meet(m, &(box){ head->low, head->high }, &boxes[near->part[i]])) {
                 int to = m->slot[cairn_link_holder(x->link, near->part[i], x->parts)];
                 m->ghost[(size_t)k * (size_t)m->near + (size_t)to] = 1;
             }
@@ -671,9 +637,6 @@ static cairn_status choose_ghosts(moving *m)
     if (!m->ghost)
         return CAIRN_NO_MEMORY;
     memset(m->ghost, 0, count * (size_t)m->near);
-    TRY(cairn_directory_reserve(&m->known, count));
-    for (int k = 0; k < m->own_count; k++)
-        cairn_directory_set(&m->known, head_of(m->own.data, m->record, k).uid, k);
     look_at_contacts(m, mark_contact);
     mark_near(m, boxes, &near);
     return CAIRN_OK;
@@ -686,30 +649,44 @@ static bool is_ghost(const moving *m, int i, int member)
     return slot >= 0 && m->ghost[(size_t)i * (size_t)m->near + (size_t)slot];
 }
 
-/* Exchange the second messages: to each near member its ghosts. `rows` becomes the records of lower
- * ghosts, own bodies and higher ghosts, because members are received in their order. */
+/* Write an own body as a record: from its row, or as it came. */
+static void write_own(const moving *m, const owned *body, cairn_writer *out)
+{
+    const size_t head = sizeof body->head;
+    if (body->row >= 0) {
+        write_body(&m->world->bodies, body->row, &body->head, out);
+        return;
+    }
+    cairn_write_raw(out, &body->head, head);
+    cairn_write_raw(out, m->came.data + (size_t)body->record * m->record + head, m->record - head);
+}
+
+/* Exchange the second messages: to each near member its ghosts. Members are received in their
+ * order, so that `ghosts` are in the order of rows: lower ones, then, after own bodies, higher
+ * ones. */
 static void bring_ghosts(moving *m)
 {
     clear_messages(m);
     for (int k = 0; k < m->members; k++) {
         for (int i = 0; m->slot[k] >= 0 && i < m->own_count; i++)
             if (is_ghost(m, i, k))
-                cairn_write_raw(&m->to[k], m->own.data + (size_t)i * m->record, m->record);
+                write_own(m, &m->own[i], &m->to[k]);
         if (m->slot[k] >= 0)
             cairn_link_send(m->x->link, k, m->to[k].data, m->to[k].size);
     }
+    int rows = 0; /* plus held rows, later */
     for (int k = 0; k < m->members; k++) {
-        size_t size = k == m->me ? m->own.size : 0;
-        const void *data = k == m->me ? m->own.data : NULL;
-        if (m->slot[k] >= 0)
-            data = cairn_link_receive(m->x->link, k, &size);
-        int count = (int)(size / m->record);
-        m->x->neighbour[k].in = (int)(m->rows.size / m->record); /* plus held rows, later */
-        m->x->neighbour[k].in_end = m->x->neighbour[k].in + count;
+        int count = k == m->me ? m->own_count : 0;
+        if (m->slot[k] >= 0) {
+            size_t size = 0;
+            const void *data = cairn_link_receive(m->x->link, k, &size);
+            count = (int)(size / m->record);
+            cairn_write_raw(&m->ghosts, data, size);
+        }
+        m->x->neighbour[k].in = rows;
+        m->x->neighbour[k].in_end = rows += count;
         m->lower += k < m->me ? count : 0;
         m->higher += k > m->me ? count : 0;
-        if (data)
-            cairn_write_raw(&m->rows, data, size);
     }
 }
 
@@ -739,23 +716,46 @@ static cairn_status list_ghosts(moving *m)
     return CAIRN_OK;
 }
 
-/* Replace the dynamic rows by the received records. The memory for rows is taken before the first
+/* The dynamic row k after the arrangement: its head, and where it comes from. */
+static traveller new_row(const moving *m, int k, cairn_row_source *from)
+{
+    const unsigned char *records = m->ghosts.data;
+    int own = k - m->lower, record = own < 0 ? k : k - m->own_count;
+    if (own >= 0 && own < m->own_count) {
+        const owned *body = &m->own[own];
+        *from = (cairn_row_source){ NULL, body->row };
+        if (body->row >= 0)
+            return body->head;
+        records = m->came.data;
+        record = body->record;
+    }
+    *from = (cairn_row_source){
+        records + (size_t)record * m->record + sizeof(traveller),
+        -1,
+    };
+    return records == m->came.data ? m->own[own].head : head_of(records, m->record, record);
+}
+
+/* Put own bodies and ghosts into the dynamic rows. The memory for rows is taken before the first
  * one changes. */
 static cairn_status settle(moving *m)
 {
     cairn_exchange *x = m->x;
     cairn_body_store *b = &m->world->bodies;
-    int count = (int)(m->rows.size / m->record), all = b->held + count;
+    cairn_arena *scratch = &m->world->scratch;
+    int count = m->lower + m->own_count + m->higher, all = b->held + count;
     TRY(cairn_bodies_reserve(b, (size_t)all));
     TRY(cairn_memory_extend((void **)&x->order, &x->capacity, (size_t)all + 1, sizeof *x->order));
-    x->part = cairn_arena_take(&m->world->scratch, (size_t)count, sizeof *x->part);
-    x->margin = cairn_arena_take(&m->world->scratch, (size_t)all, sizeof *x->margin);
-    if (!x->part || !x->margin)
+    x->part = cairn_arena_take(scratch, (size_t)count, sizeof *x->part);
+    x->margin = cairn_arena_take(scratch, (size_t)all, sizeof *x->margin);
+    cairn_row_source *from = cairn_arena_take(scratch, (size_t)count + 1, sizeof *from);
+    if (!x->part || !x->margin || !from)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_bodies_replace(b, m->rows.data + sizeof(traveller), m->record, count,
-                             &m->world->scratch));
+    for (int k = 0; k < count; k++)
+        new_row(m, k, &from[k]);
+    TRY(cairn_bodies_replace(b, from, count, scratch));
     for (int k = 0; k < count; k++) {
-        traveller head = head_of(m->rows.data, m->record, k);
+        traveller head = new_row(m, k, &from[k]);
         int row = b->held + k;
         x->order[row] = head.order;
         x->part[k] = (uint16_t)head.part;
@@ -822,13 +822,13 @@ static cairn_status rearrange(moving *m, int parts, double h, double least)
     for (int j = 0; j < world->contacts.count; j++)
         send_contact(m, j);
     migrate(m);
+    TRY(list_own(m, h, least));
     if (m->place)
         TRY(renumber(m));
     /* only after sending: contacts that leave must have been written */
-    keep_own_contacts(world, m->holder);
+    cairn_exchange_keep_contacts(world, m->holder);
     TRY(choose_ghosts(m));
     bring_ghosts(m);
-    forget(&m->own); /* they are in `rows` now */
     if (has_failed(m))
         return CAIRN_NO_MEMORY;
     TRY(settle(m));
@@ -844,8 +844,8 @@ static void finish(moving *m)
     for (int k = 0; m->to && k < m->members; k++)
         cairn_writer_destroy(&m->to[k]);
     cairn_memory_free(m->to);
-    cairn_writer_destroy(&m->own);
-    cairn_writer_destroy(&m->rows);
+    cairn_writer_destroy(&m->came);
+    cairn_writer_destroy(&m->ghosts);
     cairn_writer_destroy(&m->met);
     cairn_directory_release(&m->known);
 }

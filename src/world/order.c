@@ -266,7 +266,7 @@ static cairn_status measure_step(const crowd *c, double far, cairn_arena *scratc
 
 /* Radix sort by 16 bits at a time, from the lowest on. It is stable, so bodies of one cell keep
  * their order, and the result does not depend on the sort. */
-static cairn_status sort_by_place(const uint64_t *place, int count, cairn_arena *scratch,
+cairn_status cairn_sort_by_number(const uint64_t *number, int count, cairn_arena *scratch,
                                   int32_t **out)
 {
     enum { DIGIT = 16, VALUES = 1 << DIGIT };
@@ -280,11 +280,11 @@ static cairn_status sort_by_place(const uint64_t *place, int count, cairn_arena 
     for (int shift = 0; shift < 64; shift += DIGIT) {
         memset(start, 0, (VALUES + 1) * sizeof *start);
         for (int i = 0; i < count; i++)
-            start[(place[i] >> shift & (VALUES - 1)) + 1]++;
+            start[(number[i] >> shift & (VALUES - 1)) + 1]++;
         for (int k = 0; k < VALUES; k++)
             start[k + 1] += start[k];
         for (int i = 0; i < count; i++)
-            to[start[place[from[i]] >> shift & (VALUES - 1)]++] = from[i];
+            to[start[number[from[i]] >> shift & (VALUES - 1)]++] = from[i];
         int32_t *held = from;
         from = to;
         to = held;
@@ -322,11 +322,7 @@ static cairn_status put_bodies(cairn_body_store *b, const int32_t *order, cairn_
 {
     const cairn_column_list *list = &cairn_columns_of_bodies;
     int first = b->held, count = b->count - b->held;
-    size_t most = sizeof *b->was;
-    for (int k = 0; k < list->count; k++)
-        if (cairn_column_row(&list->items[k], 3) > most)
-            most = cairn_column_row(&list->items[k], 3);
-    void *room = cairn_arena_take(scratch, (size_t)count, most);
+    void *room = cairn_arena_take(scratch, (size_t)count, cairn_bodies_widest());
     if (!room)
         return CAIRN_NO_MEMORY;
     cairn_bodies_start_moving(b);
@@ -345,7 +341,7 @@ cairn_status cairn_world_sort_rows(cairn_world *world, const uint64_t *place)
 {
     cairn_body_store *b = &world->bodies;
     int32_t *order;
-    TRY(sort_by_place(place, b->count - b->held, &world->scratch, &order));
+    TRY(cairn_sort_by_number(place, b->count - b->held, &world->scratch, &order));
     return put_bodies(b, order, &world->scratch);
 }
 

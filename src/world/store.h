@@ -145,10 +145,18 @@ void cairn_bodies_release(cairn_body_store *bodies);
 /* Starts recording old rows in `was`, until contacts and joints are updated. Must precede every
  * change of rows. */
 void cairn_bodies_start_moving(cairn_body_store *bodies);
-/* Replaces all dynamic bodies by `count` records of their columns, `size` bytes each. Needs room
- * for them. Bodies that were there before keep their contacts. */
-cairn_status cairn_bodies_replace(cairn_body_store *bodies, const unsigned char *records,
-                                  size_t size, int count, cairn_arena *scratch);
+/* Where a body of a new row comes from: the row that it has, or a record of its columns. */
+typedef struct cairn_row_source {
+    const unsigned char *record; /* NULL: it has a row */
+    int32_t row;
+} cairn_row_source;
+
+/* Replaces all dynamic bodies by others, of which some may have been there. Needs room for them.
+ * Bodies that were there before keep their contacts. */
+cairn_status cairn_bodies_replace(cairn_body_store *bodies, const cairn_row_source *from, int count,
+                                  cairn_arena *scratch);
+/* Bytes of the widest column of a body. */
+size_t cairn_bodies_widest(void);
 /* Checks a definition as cairn_body_create does. */
 cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
                               cairn_error *error);
