@@ -8,7 +8,6 @@
 
 #include "math/vec.h"
 #include "narrow.h"
-#include "narrow_bullet.h"
 #include "tests/problems/random_shapes.h"
 
 enum { POOL = 32 };

@@ -1,7 +1,35 @@
-/* narrow.h - declarations that the narrow-phase benchmark shares with its peers. */
+/* narrow.h - declarations that the narrow-phase benchmark shares with its peers. Bullet is C++ and
+ * sees no types of cairn. */
 #ifndef CAIRN_BENCH_NARROW_H
 #define CAIRN_BENCH_NARROW_H
 
+/* ---- Bullet's GJK and EPA on convex shapes known by their support maps ----------------------- */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The farthest point of a shape in a direction, relative to its origin. */
+typedef void cairn_bullet_support(const void *shape, const double direction[3], double point[3]);
+
+typedef struct cairn_bullet_shape {
+    const void *shape;
+    double x[3];   /* m: origin                                        */
+    double margin; /* m: radius of the ball that is swept over it      */
+} cairn_bullet_shape;
+
+/* Signed distance of one pair; a null pointer where Bullet is not installed. */
+__attribute__((weak)) double cairn_bullet_distance(const cairn_bullet_shape *a,
+                                                   const cairn_bullet_shape *b,
+                                                   cairn_bullet_support *support);
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- cairn and libccd ------------------------------------------------------------------------ */
+
+#ifndef __cplusplus
 #include <time.h>
 
 #include "collide/convex.h"
@@ -29,4 +57,5 @@ typedef struct cairn_bench_times {
 /* narrow_ccd.c, in 3D; a null pointer where libccd is not installed. */
 __attribute__((weak)) cairn_bench_times cairn_bench_ccd(const cairn_bench_pairs *pairs);
 
+#endif
 #endif

@@ -1,6 +1,6 @@
 /* narrow_bullet.cpp - Bullet's closest points of two convex shapes: GJK apart, EPA overlapping, as its
  * own convex algorithm calls them. */
-#include "narrow_bullet.h"
+#include "narrow.h"
 
 #include <BulletCollision/CollisionShapes/btConvexInternalShape.h>
 #include <BulletCollision/NarrowPhaseCollision/btGjkEpaPenetrationDepthSolver.h>

@@ -17,7 +17,7 @@ extern "C" {
 /* ---- what a back end works with -------------------------------------------------------------- */
 
 /** Version of the table below; a shared object with another version is refused. */
-enum { CAIRN_BACKEND_VERSION = 4 };
+enum { CAIRN_BACKEND_VERSION = 5 };
 
 /** A problem prepared for repeated passes; opaque, defined by the back end. */
 typedef struct cairn_system cairn_system;
@@ -179,11 +179,11 @@ typedef struct cairn_backend {
 
 /* ---- piles ----------------------------------------------------------------------------------- */
 
-/* A pile is a world of balls among walls, planes and cylinders, on the device of a back end. Bodies
- * are copied there once and move there from step to step; contacts are found there, solved there,
- * and keep their impulses there for the next step. Both are copied to the host only when somebody
- * looks at them. An optional capability: a step with a back end that has none, or of a world that
- * is no pile, is the host's. */
+/* A pile is a world of balls among walls, on the device of a back end. Bodies are copied there once
+ * and move there from step to step; contacts are found there, solved there, and keep their
+ * impulses there for the next step. Both are copied to the host only when somebody looks at them.
+ * An optional capability: a step with a back end that has none, or of a world that is no pile, is
+ * the host's. */
 
 typedef struct cairn_pile cairn_pile;
 
@@ -192,6 +192,55 @@ typedef struct cairn_resident {
     double friction; /* the largest mu */
 } cairn_resident;
 
+/** What distinguishes the contacts of a ball with one wall. */
+typedef struct cairn_pile_part {
+    int32_t feature; /* as the host numbers it, see src/collide                                  */
+    int32_t patch;   /* the flat region of a surface; -1: none                                   */
+    int32_t face;    /* the triangle; -1: none                                                   */
+} cairn_pile_part;
+
+/** Walls of any form but planes and wide cylinders. Insides of boxes and surfaces of revolution may
+ *  be touched at several points. */
+typedef enum cairn_wall_kind {
+    CAIRN_WALL_TUBE,      /* the inside of a cylinder                                 */
+    CAIRN_WALL_CONE,      /* the inside of a cone                                     */
+    CAIRN_WALL_FUNNEL,    /* a thin wall, open at both ends                           */
+    CAIRN_WALL_CONTAINER, /* the inside of a box                                      */
+    CAIRN_WALL_BOX,       /* solid, with or without rounded edges                     */
+    CAIRN_WALL_CAPSULE,   /* solid                                                    */
+    CAIRN_WALL_CYLINDER,  /* solid                                                    */
+    CAIRN_WALL_SURFACE    /* the triangles of a mesh or a height field                */
+} cairn_wall_kind;
+
+/** The triangles of a wall, in its frame; the arrays belong to the host. */
+typedef struct cairn_wall_surface {
+    int32_t vertices, faces;
+    const cairn_vec3 *vertex; /* m                                                            */
+    const cairn_vec3 *normal; /* of each face: unit, outward                                  */
+    const int32_t *corner;    /* 3 of each face: vertices, counterclockwise seen from outside */
+    const int32_t *neighbour; /* 3 of each face: across the side that begins at this corner;
+                                  -1: none                                                     */
+    const int32_t *patch;     /* of each face: the flat region that it belongs to             */
+    const int32_t *order;     /* all faces, neighbours in space close to each other           */
+} cairn_wall_surface;
+
+typedef struct cairn_pile_wall {
+    int32_t row;  /* of its body                                                                */
+    int32_t kind; /* a cairn_wall_kind                                                   */
+    int32_t two_sided;   /* a surface that may be touched from both sides                       */
+    int32_t over;        /* the feature of a point over a face of a surface or cylinder         */
+    cairn_vec3 x;        /* m: origin of the shape                                              */
+    cairn_quat q;        /* its orientation                                                     */
+    cairn_vec3 axis;     /* unit, in space                                                      */
+    cairn_vec3 half;     /* m: half lengths of boxes, without their rounding                    */
+    double rounding;     /* m: of edges of solid boxes                                          */
+    double radius, top;  /* m: of tubes, capsules, cylinders; of both ends of a funnel          */
+    double height;       /* m: of funnels, cylinders, the straight part of capsules             */
+    double sine, cosine; /* of the angle between axis and wall of a cone                       */
+    double extent; /* m: of a ball that holds it; INFINITY: none does                          */
+    cairn_wall_surface surface;
+} cairn_pile_wall;
+
 /** Bodies of the host, by rows. The first `held` never move; the others are balls. */
 typedef struct cairn_pile_bodies {
     int count, held;
@@ -199,13 +248,16 @@ typedef struct cairn_pile_bodies {
     const cairn_quat *q;     /* orientation                                                    */
     const cairn_vec3 *v;     /* m/s                                                            */
     const cairn_vec3 *omega; /* rad/s, body frame                                              */
-    const cairn_vec3 *axis;    /* of held rows: unit normals of planes, axes of cylinders        */
-    const double *inside;      /* m, of held rows: radius of the inside of a cylinder; 0: others */
-    const double *radius;      /* m; < 0: a plane or the inside of a cylinder                    */
+    const cairn_vec3 *axis;  /* of held rows: unit normals of planes, axes of wide cylinders   */
+    const double *inside;    /* m, of held rows: radius of the inside of a wide cylinder; 0: planes
+                                  and balls; < 0: one of `walls`, minus its extent               */
+    const double *radius;    /* m; < 0: a wall                                                 */
     const uint64_t *uid;     /* less than 2^32                                                 */
     const int32_t *material;
     const double *mass;        /* kg                                                             */
     const cairn_vec3 *inertia; /* kg m^2: a ball's are equal                                     */
+    const cairn_pile_wall *walls; /* in the order of rows; its bytes between members are 0       */
+    int wall_count;
 } cairn_pile_bodies;
 
 /** Where the states of all rows are copied to: arrays of the host; v and omega NULL: not wanted. */
@@ -250,8 +302,8 @@ typedef struct cairn_pile_sums {
     double gap_error, complementarity, friction_direction, dilatation, spurious_work;
     double impact_loss, friction_loss; /* J                                                       */
     int64_t active;                    /* contacts that push                                      */
-    int64_t far; /* of these, and of those at cylinders, with bodies that move farther than the
-                    smaller one's radius, relative to each other                                  */
+    int64_t far; /* of these, and of those at walls that are not planes, with bodies that move
+                    farther than the smaller one's radius, relative to each other                 */
 } cairn_pile_sums;
 
 /** Whether bodies moved farther than contacts were looked for. */
@@ -275,6 +327,7 @@ typedef struct cairn_pile_end {
 typedef struct cairn_pile_depth {
     double depth, share; /* m; of the radius of the smaller body */
     int32_t body[2];     /* rows of the pair with the largest share; -1: none */
+    int64_t lost;        /* balls that are so deep behind a surface that it does not detect them */
 } cairn_pile_depth;
 
 /** Where the contacts of a pile are copied to: arrays of the host, 3 numbers of each contact where
@@ -284,6 +337,9 @@ typedef struct cairn_pile_contacts {
     cairn_vec3 *point, *normal, *tangent;
     double *gap, *impulse, *velocity;
     double *bias, *correction; /* 1 of each; NULL: not wanted */
+    int32_t *feature;          /* 1 of each; NULL: not wanted */
+    int32_t *piece; /* 4 of each: part and face of the body of smaller and of larger uid, -1: none;
+                       NULL: not wanted */
 } cairn_pile_contacts;
 
 /** All of it fails with CAIRN_NO_MEMORY only. A step calls `find`, then any of the others, then
@@ -294,9 +350,10 @@ typedef struct cairn_pile_table {
     void (*destroy)(cairn_pile *pile);
     /** Take over bodies of the host. */
     cairn_status (*take)(cairn_pile *pile, const cairn_pile_bodies *bodies);
-    /** Start from contacts of the host, given by the uids of a and b and the impulse on a. */
+    /** Start from contacts of the host, given by the uids of a and b, the impulse on a, and, where
+     *  there are `walls` (else NULL), their parts. */
     cairn_status (*start)(cairn_pile *pile, int count, const uint64_t *uids,
-                          const cairn_vec3 *impulse);
+                          const cairn_vec3 *impulse, const cairn_pile_part *part);
     /** Sum of the distances (of their components) of dynamic bodies in neighbouring rows, none
      *  longer than `far`, in units of 2^-32 far. */
     cairn_status (*apart)(cairn_pile *pile, double far, int64_t *sum);

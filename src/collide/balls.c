@@ -55,37 +55,17 @@ int cairn_ball_half_space(const cairn_collider *a, const cairn_collider *b, int 
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
-static double clamp(double value, double most)
-{
-    return value < -most ? -most : value > most ? most : value;
-}
-
-/* From inside a box: the outward normal of the nearest face (in the box frame), and how deep. */
-static cairn_vec3 nearest_face(cairn_vec3 p, cairn_vec3 half, int dimension, double *depth)
-{
-    double room[3] = { half.x - fabs(p.x), half.y - fabs(p.y), half.z - fabs(p.z) };
-    int axis = 0;
-    for (int k = 1; k < dimension; k++)
-        axis = room[k] < room[axis] ? k : axis;
-    *depth = room[axis];
-    return cairn_vec(axis == 0 ? (p.x < 0 ? -1 : 1) : 0, axis == 1 ? (p.y < 0 ? -1 : 1) : 0,
-                     axis == 2 ? (p.z < 0 ? -1 : 1) : 0);
-}
-
 int cairn_ball_box(const cairn_collider *a, const cairn_collider *b, int dimension, double margin,
                    cairn_witness *out)
 {
     const cairn_shape *box = b->shape;
-    double r = box->rounding, depth;
+    double r = box->rounding;
     cairn_vec3 half = { 0.5 * box->size.x - r, 0.5 * box->size.y - r,
                         dimension == 3 ? 0.5 * box->size.z - r : 0 };
     cairn_vec3 p = cairn_rotate_back(b->q, cairn_sub(a->x, b->x));
-    cairn_vec3 q = cairn_vec(clamp(p.x, half.x), clamp(p.y, half.y), clamp(p.z, half.z));
-    cairn_vec3 d = cairn_sub(p, q), out_of = nearest_face(p, half, dimension, &depth);
-    double distance = cairn_norm(d);
-    bool inside = distance == 0;
-    cairn_vec3 n = inside ? out_of : cairn_scale(1 / distance, d);
-    out[0] = cairn_ball_witness(a, cairn_rotate(b->q, n), (inside ? -depth : distance) - r, 0);
+    cairn_vec3 n;
+    double distance = cairn_box_distance(p, half, dimension, &n);
+    out[0] = cairn_ball_witness(a, cairn_rotate(b->q, n), distance - r, 0);
     return out[0].gap <= margin;
 }
 
@@ -96,7 +76,7 @@ int cairn_ball_capsule(const cairn_collider *a, const cairn_collider *b, int dim
 {
     cairn_vec3 axis = cairn_rotate(b->q, cairn_unit(b->shape->axis));
     cairn_vec3 d = cairn_sub(a->x, b->x);
-    double t = clamp(cairn_dot(d, axis), 0.5 * b->shape->length);
+    double t = cairn_clamped(cairn_dot(d, axis), 0.5 * b->shape->length);
     cairn_vec3 side = dimension == 2 ? cairn_vec(-axis.y, axis.x, 0) : cairn_perpendicular(axis);
     const cairn_zone ball = zone_of_ball(a);
     out[0] = cairn_centre_witness(&ball, cairn_add_scaled(d, -t, axis), b->shape->radius, side);
@@ -143,10 +123,10 @@ static void closest(const segment *a, const segment *b, double *s, double *t)
     cairn_vec3 d = cairn_sub(a->middle, b->middle);
     double c = cairn_dot(a->direction, b->direction), sine = 1 - c * c;
     double da = cairn_dot(d, a->direction), db = cairn_dot(d, b->direction);
-    *s = sine > 1e-12 ? clamp((c * db - da) / sine, a->half) : 0;
-    *t = clamp(project(b, point_at(a, *s)), b->half);
-    *s = clamp(project(a, point_at(b, *t)), a->half);
-    *t = clamp(project(b, point_at(a, *s)), b->half);
+    *s = sine > 1e-12 ? cairn_clamped((c * db - da) / sine, a->half) : 0;
+    *t = cairn_clamped(project(b, point_at(a, *s)), b->half);
+    *s = cairn_clamped(project(a, point_at(b, *t)), a->half);
+    *t = cairn_clamped(project(b, point_at(a, *s)), b->half);
 }
 
 /* The witness of points s and t; false when they coincide. */

@@ -119,6 +119,9 @@ int cairn_manifold_along(const cairn_couple *c, cairn_vec3 n, double margin, cai
  * there, wherever its edges are. */
 int cairn_manifold_corners(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out);
 
+/* manifold.c: the feature of a contact at a corner of a, whose number is `vertex`. */
+int32_t cairn_corner_feature(int32_t vertex);
+
 /* manifold.c: keep at most `limit` of the points, which span about the same area as all and include
  * the deepest; then sort them by feature. Returns how many were kept. */
 int cairn_witnesses_reduce(cairn_witness *points, int count, int limit);

@@ -133,6 +133,11 @@ static int32_t corner_key(int side, int32_t vertex)
     return key_of((const int32_t[]){ 1 + side, vertex }, 2);
 }
 
+int32_t cairn_corner_feature(int32_t vertex)
+{
+    return corner_key(0, vertex);
+}
+
 /* The corners of `from` that lie within `in`; `side` 0: from a. */
 static void add_corners(manifold *m, int side, double aside)
 {

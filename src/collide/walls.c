@@ -131,51 +131,24 @@ int cairn_convex_inside_wedge(const cairn_collider *a, const cairn_collider *b, 
 enum { DIRECTIONS = 3, RING = 32, HALVINGS = 9, MAXIMA = 8, MAX_ROUNDS = 60 };
 
 /* A ball's centre in the frame of a surface of revolution. */
-typedef struct revolution {
-    cairn_vec3 axis;                   /* unit, world                                            */
-    cairn_vec3 d;                      /* centre minus origin of the surface                     */
-    double z;                          /* along the axis                                         */
-    cairn_vec3 directions[DIRECTIONS]; /* unit, at right angles to the axis; nearest first */
-    int count;
-} revolution;
-
-static revolution revolution_of(const cairn_collider *a, const cairn_collider *b, int dimension)
+static cairn_revolution revolution_of(const cairn_collider *a, const cairn_collider *b,
+                                      int dimension)
 {
-    revolution s = { .d = cairn_sub(a->x, b->x) };
     cairn_vec3 axis = b->shape->axis;
-    s.axis = cairn_rotate(b->q, cairn_scale(1 / cairn_norm(axis), axis));
-    s.z = cairn_dot(s.d, s.axis);
     bool wedge = dimension == 2 && b->shape->kind != CAIRN_SHAPE_INSIDE_CYLINDER;
-    cairn_vec3 radial = cairn_add_scaled(s.d, -s.z, s.axis);
-    double length = cairn_norm(radial);
-    /* near the axis rounding leaves a part of the difference along it: remove that */
-    if (length < 1e-3 * fabs(s.z)) {
-        radial = cairn_add_scaled(radial, -cairn_dot(radial, s.axis), s.axis);
-        length = cairn_norm(radial);
-    }
-    cairn_vec3 any = wedge ? cairn_vec(-s.axis.y, s.axis.x, 0) : cairn_perpendicular(s.axis);
-    cairn_vec3 e = length > 0 ? cairn_scale(1 / length, radial) : any;
-    s.directions[0] = e;
-    if (wedge) {
-        s.directions[1] = cairn_scale(-1, e);
-        s.count = 2;
-        return s;
-    }
-    cairn_vec3 side = cairn_scale(sqrt(0.75), cairn_cross(s.axis, e));
-    s.directions[1] = cairn_add_scaled(side, -0.5, e);
-    s.directions[2] = cairn_add_scaled(cairn_scale(-1, side), -0.5, e);
-    s.count = 3;
-    return s;
+    axis = cairn_rotate(b->q, cairn_scale(1 / cairn_norm(axis), axis));
+    return cairn_revolution_of(axis, cairn_sub(a->x, b->x), wedge);
 }
 
 int cairn_ball_inside_cylinder(const cairn_collider *a, const cairn_collider *b, int dimension,
                                double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a, b, dimension);
+    cairn_revolution s = revolution_of(a, b, dimension);
     int found = 0;
     for (int k = 0; k < s.count; k++) {
-        double distance = b->shape->radius - cairn_dot(s.d, s.directions[k]);
-        out[found] = cairn_ball_witness(a, cairn_scale(-1, s.directions[k]), distance, k);
+        cairn_vec3 normal;
+        double distance = cairn_tube_distance(&s, k, b->shape->radius, &normal);
+        out[found] = cairn_ball_witness(a, normal, distance, k);
         found += out[found].gap <= margin;
     }
     return found;
@@ -184,38 +157,28 @@ int cairn_ball_inside_cylinder(const cairn_collider *a, const cairn_collider *b,
 int cairn_ball_inside_cone(const cairn_collider *a, const cairn_collider *b, int dimension,
                            double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a, b, dimension);
+    cairn_revolution s = revolution_of(a, b, dimension);
     double sine = sin(b->shape->half_angle), cosine = cos(b->shape->half_angle);
     int found = 0;
     for (int k = 0; k < s.count; k++) {
-        cairn_vec3 normal = cairn_add_scaled(cairn_scale(sine, s.axis), -cosine, s.directions[k]);
-        out[found] = cairn_ball_witness(a, normal, cairn_dot(s.d, normal), k);
+        cairn_vec3 normal;
+        double distance = cairn_cone_distance(&s, k, sine, cosine, &normal);
+        out[found] = cairn_ball_witness(a, normal, distance, k);
         found += out[found].gap <= margin;
     }
     return found;
 }
 
-/* Nearest point of the wall's meridian in the half-plane of direction e, relative to the origin. */
-static cairn_vec3 nearest_on_meridian(const revolution *s, const cairn_shape *f, cairn_vec3 e)
-{
-    double slope = f->top_radius - f->bottom_radius;
-    double along = (cairn_dot(s->d, e) - f->bottom_radius) * slope + s->z * f->height;
-    double t = along / (slope * slope + f->height * f->height);
-    t = t < 0 ? 0 : t > 1 ? 1 : t;
-    return cairn_add_scaled(cairn_scale(t * f->height, s->axis), f->bottom_radius + t * slope, e);
-}
-
 int cairn_ball_funnel(const cairn_collider *a, const cairn_collider *b, int dimension,
                       double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a, b, dimension);
+    cairn_revolution s = revolution_of(a, b, dimension);
     const cairn_shape *f = b->shape;
     int found = 0;
     for (int k = 0; k < s.count; k++) {
-        cairn_vec3 away = cairn_sub(s.d, nearest_on_meridian(&s, f, s.directions[k]));
-        double distance = cairn_norm(away);
-        cairn_vec3 normal =
-            distance > 0 ? cairn_scale(1 / distance, away) : cairn_scale(-1, s.directions[k]);
+        cairn_vec3 normal;
+        double distance =
+            cairn_funnel_distance(&s, k, f->bottom_radius, f->top_radius, f->height, &normal);
         out[found] = cairn_ball_witness(a, normal, distance, k);
         found += out[found].gap <= margin;
     }

@@ -1,4 +1,5 @@
-/* vec.h - vectors, quaternions and poses, passed by value. */
+/* vec.h - vectors, quaternions and poses, passed by value; and how far a point is from walls of
+ * simple form. */
 #ifndef CAIRN_MATH_VEC_H
 #define CAIRN_MATH_VEC_H
 
@@ -180,6 +181,112 @@ ANYWHERE static inline cairn_pose cairn_pose_compose(const cairn_pose *outer,
 static inline double cairn_component(cairn_vec3 v, int k)
 {
     return k == 0 ? v.x : k == 1 ? v.y : v.z;
+}
+
+/* ---- walls ---------------------------------------------------------------------------------- */
+
+/* How far a point is from a wall, and the unit normal from the wall towards the point: for balls on
+ * the host (collide/walls.c, balls.c) and on devices (backend/cuda/pile_walls.h). d is the point
+ * relative to the origin of the wall. */
+
+/* value, no larger than `most` and no smaller than -most */
+ANYWHERE static inline double cairn_clamped(double value, double most)
+{
+    return value < -most ? -most : value > most ? most : value;
+}
+
+/* A point in the frame of a surface of revolution. The wall is met at three directions, turned by
+ * 120 degrees, in 2D (a wedge) at two. */
+typedef struct cairn_revolution {
+    cairn_vec3 axis;          /* unit                                                    */
+    cairn_vec3 d;             /* m                                                       */
+    double z;                 /* m, along the axis                                       */
+    cairn_vec3 directions[3]; /* unit, at right angles to the axis; towards d first      */
+    int count;
+} cairn_revolution;
+
+ANYWHERE static inline cairn_revolution cairn_revolution_of(cairn_vec3 axis, cairn_vec3 d,
+                                                            bool wedge)
+{
+    cairn_revolution s;
+    s.axis = axis;
+    s.d = d;
+    s.z = cairn_dot(d, axis);
+    cairn_vec3 radial = cairn_add_scaled(d, -s.z, axis);
+    double length = cairn_norm(radial);
+    /* near the axis rounding leaves a part of the difference along it: remove that */
+    if (length < 1e-3 * fabs(s.z)) {
+        radial = cairn_add_scaled(radial, -cairn_dot(radial, axis), axis);
+        length = cairn_norm(radial);
+    }
+    cairn_vec3 any = wedge ? cairn_vec(-axis.y, axis.x, 0) : cairn_perpendicular(axis);
+    cairn_vec3 e = length > 0 ? cairn_scale(1 / length, radial) : any;
+    cairn_vec3 side = cairn_scale(sqrt(0.75), cairn_cross(axis, e));
+    s.count = wedge ? 2 : 3;
+    s.directions[0] = e;
+    s.directions[1] = wedge ? cairn_scale(-1, e) : cairn_add_scaled(side, -0.5, e);
+    s.directions[2] = cairn_add_scaled(cairn_scale(-1, side), -0.5, e);
+    return s;
+}
+
+/* The inside of a cylinder, at direction k. */
+ANYWHERE static inline double cairn_tube_distance(const cairn_revolution *s, int k, double radius,
+                                                  cairn_vec3 *normal)
+{
+    *normal = cairn_scale(-1, s->directions[k]);
+    return radius - cairn_dot(s->d, s->directions[k]);
+}
+
+/* The inside of a cone with the angle between axis and wall given. */
+ANYWHERE static inline double cairn_cone_distance(const cairn_revolution *s, int k, double sine,
+                                                  double cosine, cairn_vec3 *normal)
+{
+    *normal = cairn_add_scaled(cairn_scale(sine, s->axis), -cosine, s->directions[k]);
+    return cairn_dot(s->d, *normal);
+}
+
+/* A funnel: from the nearest point of its meridian, a segment, in the half-plane of direction k. */
+ANYWHERE static inline double cairn_funnel_distance(const cairn_revolution *s, int k, double bottom,
+                                                    double top, double height, cairn_vec3 *normal)
+{
+    cairn_vec3 e = s->directions[k];
+    double slope = top - bottom;
+    double along = (cairn_dot(s->d, e) - bottom) * slope + s->z * height;
+    double t = along / (slope * slope + height * height);
+    t = t < 0 ? 0 : t > 1 ? 1 : t;
+    cairn_vec3 nearest = cairn_add_scaled(cairn_scale(t * height, s->axis), bottom + t * slope, e);
+    cairn_vec3 away = cairn_sub(s->d, nearest);
+    double distance = cairn_norm(away);
+    *normal = distance > 0 ? cairn_scale(1 / distance, away) : cairn_scale(-1, e);
+    return distance;
+}
+
+/* From inside a box: the outward normal of the nearest face, and how deep. */
+ANYWHERE static inline cairn_vec3 cairn_box_way_out(cairn_vec3 p, cairn_vec3 half, int dimension,
+                                                    double *depth)
+{
+    double room[3] = { half.x - fabs(p.x), half.y - fabs(p.y), half.z - fabs(p.z) };
+    int axis = 0;
+    for (int k = 1; k < dimension; k++)
+        axis = room[k] < room[axis] ? k : axis;
+    *depth = room[axis];
+    return cairn_vec(axis == 0 ? (p.x < 0 ? -1 : 1) : 0, axis == 1 ? (p.y < 0 ? -1 : 1) : 0,
+                     axis == 2 ? (p.z < 0 ? -1 : 1) : 0);
+}
+
+/* A solid box with half lengths `half`; p and the normal are in its frame. */
+ANYWHERE static inline double cairn_box_distance(cairn_vec3 p, cairn_vec3 half, int dimension,
+                                                 cairn_vec3 *normal)
+{
+    cairn_vec3 q = cairn_vec(cairn_clamped(p.x, half.x), cairn_clamped(p.y, half.y),
+                             cairn_clamped(p.z, half.z));
+    cairn_vec3 d = cairn_sub(p, q);
+    double distance = cairn_norm(d), depth;
+    *normal = cairn_box_way_out(p, half, dimension, &depth);
+    if (distance == 0)
+        return -depth;
+    *normal = cairn_scale(1 / distance, d);
+    return distance;
 }
 
 #endif

@@ -14,12 +14,14 @@
 
 #include "base/common.h"
 #include "base/parallel.h"
+#include "collide/convex.h"
 #include "math/vec.h"
+#include "shape/geometry.h"
 #include "solve/solver.h"
 #include "world/step.h"
 
 enum { GRAIN = 2048, MOST_WALLS = 256 };
-static const double ROOMY = 4; /* radii of balls: the least radius of a cylinder */
+static const double ROOMY = 4; /* radii of balls: in a wider cylinder they touch at one point */
 
 /* ---- which worlds are piles ------------------------------------------------------------------ */
 
@@ -45,19 +47,34 @@ static bool laws_fit(const cairn_world *world)
            world->bodies.next_uid <= UINT32_MAX;
 }
 
+/* Shapes that fixed bodies of a pile can have, beside balls and half-spaces. */
+typedef struct wall_form {
+    bool is;
+    cairn_wall_kind kind;
+} wall_form;
+
+static const wall_form forms[CAIRN_SHAPE_COUNT] = {
+    [CAIRN_SHAPE_INSIDE_CYLINDER] = { true, CAIRN_WALL_TUBE },
+    [CAIRN_SHAPE_INSIDE_CONE] = { true, CAIRN_WALL_CONE },
+    [CAIRN_SHAPE_FUNNEL] = { true, CAIRN_WALL_FUNNEL },
+    [CAIRN_SHAPE_INSIDE_BOX] = { true, CAIRN_WALL_CONTAINER },
+    [CAIRN_SHAPE_BOX] = { true, CAIRN_WALL_BOX },
+    [CAIRN_SHAPE_CAPSULE] = { true, CAIRN_WALL_CAPSULE },
+    [CAIRN_SHAPE_CYLINDER] = { true, CAIRN_WALL_CYLINDER },
+    [CAIRN_SHAPE_MESH] = { true, CAIRN_WALL_SURFACE },
+    [CAIRN_SHAPE_HEIGHT_FIELD] = { true, CAIRN_WALL_SURFACE },
+};
+
+static bool is_wall(const cairn_shape *shape)
+{
+    return shape->kind == CAIRN_SHAPE_HALF_SPACE || forms[shape->kind].is;
+}
+
 typedef struct fit_job {
     const cairn_world *world;
     atomic_bool odd; /* some body is neither a wall nor a ball */
     atomic_int walls;
-    double widest; /* m: cylinders must be wide enough for balls of this radius */
 } fit_job;
-
-/* A wall that a ball meets at one point: a plane, or the inside of a wide cylinder. */
-static bool is_wall(const cairn_shape *shape, double widest)
-{
-    return shape->kind == CAIRN_SHAPE_HALF_SPACE ||
-           (shape->kind == CAIRN_SHAPE_INSIDE_CYLINDER && shape->radius > ROOMY * widest);
-}
 
 static void fit_range(int begin, int end, void *context)
 {
@@ -66,7 +83,7 @@ static void fit_range(int begin, int end, void *context)
     for (int i = begin; i < end; i++) {
         cairn_vec3 J = b->inertia[i];
         bool dynamic = b->motion[i] == CAIRN_MOTION_DYNAMIC;
-        bool wall = !dynamic && is_wall(cairn_body_shape(b, i), job->widest);
+        bool wall = !dynamic && is_wall(cairn_body_shape(b, i));
         bool ball = b->ball[i] > 0 && (!dynamic || (J.x == J.y && J.y == J.z && J.x > 0));
         if (wall)
             atomic_fetch_add(&job->walls, 1);
@@ -75,21 +92,9 @@ static void fit_range(int begin, int end, void *context)
     }
 }
 
-/* The largest radius of balls is needed only where a body is round inside. */
-static double widest_ball(const cairn_body_store *b)
-{
-    double widest = 0;
-    bool round = false;
-    for (int i = 0; i < b->held; i++)
-        round |= cairn_body_shape(b, i)->kind == CAIRN_SHAPE_INSIDE_CYLINDER;
-    for (int i = b->held; round && i < b->count; i++)
-        widest = fmax(widest, b->ball[i]);
-    return widest;
-}
-
 static bool bodies_fit(const cairn_world *world)
 {
-    fit_job job = { .world = world, .widest = widest_ball(&world->bodies) };
+    fit_job job = { .world = world };
     cairn_parallel_for(world->bodies.count, GRAIN, fit_range, &job);
     return !atomic_load(&job.odd) && atomic_load(&job.walls) <= MOST_WALLS;
 }
@@ -131,6 +136,18 @@ static cairn_pile *pile_of(const cairn_step *step)
     return step->world->workspace->pile;
 }
 
+/* Whether some wall is no plane, or, `faces`, has faces. */
+static bool has_kind(const cairn_step *step, bool faces)
+{
+    const cairn_body_store *b = &step->world->bodies;
+    for (int i = 0; i < step->held; i++) {
+        const cairn_shape *shape = cairn_body_shape(b, i);
+        if (b->ball[i] < 0 && (faces ? cairn_shape_has_faces(shape) : forms[shape->kind].is))
+            return true;
+    }
+    return false;
+}
+
 /* ---- the start ------------------------------------------------------------------------------- */
 
 /* The impulse of contact j on its body a, in world axes, N s. */
@@ -140,6 +157,24 @@ static cairn_vec3 impulse_of(const cairn_contact_store *c, int j)
     cairn_vec3 p = cairn_scale(r[0], c->normal[j]);
     p = cairn_add_scaled(p, r[1], c->tangent[j]);
     return cairn_add_scaled(p, r[2], cairn_cross(c->normal[j], c->tangent[j]));
+}
+
+/* What distinguishes contact j of the last step from others of the same two bodies. */
+static cairn_pile_part part_of(const cairn_world *world, const cairn_contact_store *last, int j)
+{
+    const int32_t *body = last->body + 2 * (size_t)j;
+    const uint64_t *uid = world->bodies.uid;
+    int first = uid[body[0]] < uid[body[1]] ? 0 : 1;
+    cairn_pile_part part = { last->feature[j], -1, -1 };
+    for (int i = 0; i < 2; i++) {
+        cairn_piece piece = cairn_contact_piece(last, j, i);
+        if (piece.part >= 0 || piece.face < 0)
+            continue;
+        const cairn_shape *shape = cairn_body_shape(&world->bodies, body[i ^ first]);
+        part.face = piece.face;
+        part.patch = cairn_piece_patch(shape, piece).face;
+    }
+    return part;
 }
 
 /* The contacts of the last step become those of the pile, if the host has them. */
@@ -152,53 +187,134 @@ static cairn_status take_over(const cairn_step *step)
     size_t count = (size_t)last->count;
     uint64_t *uid = cairn_arena_take(scratch, 2 * count, sizeof *uid);
     cairn_vec3 *impulse = cairn_arena_take(scratch, count, sizeof *impulse);
-    if (!uid || !impulse)
+    cairn_pile_part *part = NULL;
+    bool parts = has_kind(step, false);
+    if (parts)
+        part = cairn_arena_take(scratch, count, sizeof *part);
+    if (!uid || !impulse || (parts && !part))
         return CAIRN_NO_MEMORY;
     for (size_t j = 0; j < count; j++) {
         uid[2 * j] = world->bodies.uid[last->body[2 * j]];
         uid[2 * j + 1] = world->bodies.uid[last->body[2 * j + 1]];
         impulse[j] = impulse_of(last, (int)j);
+        if (parts)
+            part[j] = part_of(world, last, (int)j);
     }
-    TRY(step->pile->pile->start(pile_of(step), (int)count, uid, impulse));
+    TRY(step->pile->pile->start(pile_of(step), (int)count, uid, impulse, part));
     cairn_arena_return(scratch, before);
     world->workspace->pile_is_last = true;
     return CAIRN_OK;
 }
 
-/* Unit normals of planes and axes of cylinders among the held bodies, and radii of the latter. */
-static cairn_vec3 *axes_of(const cairn_step *step, double *inside)
+/* m: the largest radius of balls, if some body is round inside; else 0. */
+static double widest_ball(const cairn_body_store *b)
+{
+    double widest = 0;
+    bool round = false;
+    for (int i = 0; i < b->held; i++)
+        round |= cairn_body_shape(b, i)->kind == CAIRN_SHAPE_INSIDE_CYLINDER;
+    for (int i = b->held; round && i < b->count; i++)
+        widest = fmax(widest, b->ball[i]);
+    return widest;
+}
+
+/* The triangles of a mesh or height field. */
+static cairn_wall_surface surface_of(const cairn_geometry *g)
+{
+    return (cairn_wall_surface){ .vertices = g->view.vertex_count,
+                                 .faces = g->view.face_count,
+                                 .vertex = g->view.vertices,
+                                 .normal = g->view.face_normal,
+                                 .corner = g->view.face_vertex,
+                                 .neighbour = g->neighbour,
+                                 .patch = g->patch,
+                                 .order = g->tree.items };
+}
+
+/* The wall of a held body, in memory that is 0. An open mesh is a sheet with two sides. */
+static void describe_wall(const cairn_world *world, int row, cairn_pile_wall *out)
+{
+    const cairn_collider c = cairn_body_collider(world, row);
+    const cairn_shape *s = c.shape;
+    bool funnel = s->kind == CAIRN_SHAPE_FUNNEL, solid = s->kind == CAIRN_SHAPE_BOX;
+    out->row = row;
+    out->kind = (int32_t)forms[s->kind].kind;
+    out->over = cairn_corner_feature(0);
+    out->x = c.x;
+    out->q = c.q;
+    out->axis = cairn_rotate(c.q, cairn_unit(s->axis));
+    out->rounding = solid ? s->rounding : 0;
+    out->half = cairn_vec(0.5 * s->size.x - out->rounding, 0.5 * s->size.y - out->rounding,
+                          0.5 * s->size.z - out->rounding);
+    out->radius = funnel ? s->bottom_radius : s->radius;
+    out->top = s->top_radius;
+    out->height = s->kind == CAIRN_SHAPE_CAPSULE ? s->length : s->height;
+    out->sine = sin(s->half_angle);
+    out->cosine = cos(s->half_angle);
+    out->extent = cairn_shape_extent(s);
+    if (cairn_shape_has_faces(s)) {
+        out->two_sided = s->kind == CAIRN_SHAPE_MESH && !s->geometry->view.closed;
+        out->surface = surface_of(s->geometry);
+    }
+}
+
+/* The walls among the held bodies. */
+typedef struct wall_columns {
+    cairn_vec3 *axis; /* of planes and wide cylinders          */
+    double *inside;   /* as cairn_pile_bodies says             */
+    cairn_pile_wall *walls;
+    int count;
+} wall_columns;
+
+static cairn_status find_walls(const cairn_step *step, wall_columns *out)
 {
     const cairn_body_store *b = &step->world->bodies;
-    cairn_vec3 *axis =
-        cairn_arena_take(&step->world->scratch, (size_t)step->held + 1, sizeof *axis);
-    for (int i = 0; axis && inside && i < step->held; i++) {
-        const cairn_shape *shape = cairn_body_shape(b, i);
-        bool wall = b->ball[i] < 0;
-        axis[i] = wall ? cairn_rotate(b->q[i], cairn_unit(shape->axis)) : cairn_vec(0, 0, 0);
-        inside[i] = wall && shape->kind == CAIRN_SHAPE_INSIDE_CYLINDER ? shape->radius : 0;
+    cairn_arena *scratch = &step->world->scratch;
+    size_t held = (size_t)step->held;
+    double widest = widest_ball(b);
+    out->axis = cairn_arena_take(scratch, held + 1, sizeof *out->axis);
+    out->inside = cairn_arena_doubles(scratch, held + 1);
+    out->walls = cairn_arena_take(scratch, MOST_WALLS, sizeof *out->walls);
+    out->count = 0;
+    if (!out->axis || !out->inside || !out->walls)
+        return CAIRN_NO_MEMORY;
+    memset(out->walls, 0, MOST_WALLS * sizeof *out->walls);
+    for (int i = 0; i < step->held; i++) {
+        const cairn_shape *s = cairn_body_shape(b, i);
+        bool ball = b->ball[i] >= 0, plane = s->kind == CAIRN_SHAPE_HALF_SPACE;
+        bool wide = s->kind == CAIRN_SHAPE_INSIDE_CYLINDER && s->radius > ROOMY * widest;
+        out->axis[i] = ball ? cairn_vec(0, 0, 0) : cairn_rotate(b->q[i], cairn_unit(s->axis));
+        out->inside[i] = wide ? s->radius : 0;
+        if (ball || plane || wide)
+            continue;
+        out->inside[i] = -cairn_shape_extent(s);
+        describe_wall(step->world, i, &out->walls[out->count++]);
     }
-    return axis;
+    return CAIRN_OK;
 }
 
 /* The bodies of the host become those of the pile. */
 static cairn_status give_bodies(const cairn_step *step)
 {
     const cairn_body_store *b = &step->world->bodies;
-    double *inside = cairn_arena_doubles(&step->world->scratch, (size_t)step->held + 1);
+    wall_columns walls;
+    TRY(find_walls(step, &walls));
     const cairn_pile_bodies bodies = { .count = b->count,
                                        .held = step->held,
                                        .x = b->x,
                                        .q = b->q,
                                        .v = b->v,
                                        .omega = b->omega,
-                                       .axis = axes_of(step, inside),
-                                       .inside = inside,
+                                       .axis = walls.axis,
+                                       .inside = walls.inside,
                                        .radius = b->ball,
                                        .uid = b->uid,
                                        .material = b->material,
                                        .mass = b->mass,
-                                       .inertia = b->inertia };
-    return bodies.axis && inside ? step->pile->pile->take(pile_of(step), &bodies) : CAIRN_NO_MEMORY;
+                                       .inertia = b->inertia,
+                                       .walls = walls.walls,
+                                       .wall_count = walls.count };
+    return step->pile->pile->take(pile_of(step), &bodies);
 }
 
 static cairn_status open_pile(const cairn_step *step)
@@ -442,7 +558,8 @@ static cairn_status make_room(const cairn_step *step)
     /* far more than needed: memory that is not used costs nothing, to move it does */
     size_t most = 2 * count > 4 * rows ? 2 * count : 4 * rows;
     bool grows = count > world->contacts.capacity;
-    return cairn_contacts_reserve(&world->contacts, grows ? most : count, 0, world->dimension);
+    unsigned set = has_kind(step, true) ? CAIRN_CONTACTS_PIECES : 0;
+    return cairn_contacts_reserve(&world->contacts, grows ? most : count, set, world->dimension);
 }
 
 typedef struct name_job {
@@ -464,7 +581,6 @@ static void name_range(int begin, int end, void *context)
             *body = cairn_directory_find(&world->bodies.directory, (uint32_t)*body);
             there = there && *body >= 0;
         }
-        c->feature[j] = 0;
         if (there)
             cairn_contact_meet(world, world->bodies.q, j, &law);
         else
@@ -498,7 +614,9 @@ static void copy_contacts(cairn_world *world, int count, bool now)
                                      c->impulse,
                                      c->velocity,
                                      (double *)world->inputs.bias,
-                                     (double *)world->inputs.correction };
+                                     (double *)world->inputs.correction,
+                                     c->feature,
+                                     (int32_t *)c->piece };
     name_job job = { .world = world };
     c->moments = 0;
     c->count = w->use.backend->pile->show(w->pile, now, &to) == CAIRN_OK ? count : 0;
@@ -541,7 +659,8 @@ static cairn_status limit(const cairn_step *step, bool mended)
     here.answer.r = world->contacts.impulse;
     here.answer.u = world->contacts.velocity;
     here.answer.problem = (cairn_problem){ .dimension = 3, .b = world->inputs.bias };
-    cairn_status status = cairn_step_limit(step, &here.motion, true, &here.answer, &here.arrival);
+    cairn_status status =
+        cairn_step_limit(step, &here.motion, !has_kind(step, false), &here.answer, &here.arrival);
     world->contacts.count = 0;
     return status;
 }
@@ -578,6 +697,8 @@ cairn_status cairn_pile_arrive(const cairn_step *step, const cairn_candidates *c
     report->overlap = deepest.share;
     for (int k = 0; k < 2; k++)
         report->overlap_body[k] = cairn_row_uid(step->world, deepest.body[k]);
+    /* no face will detect such a ball from now on: penetration.c */
+    report->solve.converged = report->solve.converged && deepest.lost == 0;
     /* balls and planes that do not push each other end no closer than predicted: limit.c */
     return candidates->far ? limit(step, candidates->mended) : CAIRN_OK;
 }

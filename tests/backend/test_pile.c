@@ -161,15 +161,262 @@ TEST(balls_in_cylinders_move_as_on_the_host)
             round += c.body[2 * j + 1] == 0 && c.impulse[3 * j] > 0;
         CHECK(round > 2);
         CHECK_NEAR(b.certificate.penetration, a.certificate.penetration, 1e-6);
-        cairn_shape narrow = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
-        narrow.radius = 0.17;
-        add_wall(there, narrow, (cairn_vec3){ 5, 5, 0 });
-        /* balls could touch a narrow one at several points */
-        CHECK_TEXT(cairn_world_choose_backend(there, &device, device_at(k), CAIRN_AUTO_BODIES),
-                   "host");
         cairn_world_destroy(here);
         cairn_world_destroy(there);
     }
+}
+
+/* ---- walls of any form ----------------------------------------------------------------------- */
+
+/* A profile (radius, height) turned about z in so many segments: a ring of quadrilaterals, each of
+ * two triangles. A closed profile, counterclockwise seen with the axis on the left, is a solid. */
+static cairn_shape turned(const double (*profile)[2], int points, bool closed, int segments)
+{
+    static cairn_vec3 vertices[512];
+    static int32_t triangles[3 * 1024];
+    int count = 0, sides = closed ? points : points - 1;
+    for (int i = 0; i < segments; i++)
+        for (int k = 0; k < points; k++) {
+            double angle = 2 * M_PI * i / segments, r = profile[k][0];
+            vertices[i * points + k] =
+                (cairn_vec3){ r * cos(angle), r * sin(angle), profile[k][1] };
+        }
+    for (int i = 0; i < segments; i++)
+        for (int k = 0; k < sides; k++) {
+            int j = (i + 1) % segments, l = (k + 1) % points;
+            const int32_t two[6] = { i * points + k, j * points + k, j * points + l,
+                                     i * points + k, j * points + l, i * points + l };
+            memcpy(triangles + count, two, sizeof two);
+            count += 6;
+        }
+    const cairn_mesh_def def = { vertices, segments * points, triangles, count / 3 };
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_MESH, 3);
+    CHECK_OK(cairn_mesh_create(&def, &shape.geometry, NULL));
+    return shape;
+}
+
+/* A hopper with thick walls, and one of sheet. */
+static cairn_shape make_hopper(void)
+{
+    static const double profile[4][2] = {
+        { 0.1, 0 }, { 0.14, -0.04 }, { 0.34, 0.3 }, { 0.3, 0.3 }
+    };
+    return turned(profile, 4, true, 12);
+}
+
+static cairn_shape make_sheet(void)
+{
+    static const double profile[3][2] = { { 0.1, 0 }, { 0.3, 0.15 }, { 0.32, 0.45 } };
+    return turned(profile, 3, false, 9);
+}
+
+static cairn_shape make_ground(void)
+{
+    double heights[8 * 7];
+    for (int i = 0; i < 8 * 7; i++)
+        heights[i] = 0.04 * (i * 37 % 11) / 11;
+    const cairn_height_field_def def = { 8, 7, { 0.11, 0.13 }, heights };
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_HEIGHT_FIELD, 3);
+    CHECK_OK(cairn_height_field_create(&def, &shape.geometry, NULL));
+    return shape;
+}
+
+enum { WALL_FORMS = 10 };
+
+static cairn_shape wall_form(int form)
+{
+    static const cairn_shape_kind kinds[7] = {
+        CAIRN_SHAPE_INSIDE_CYLINDER, CAIRN_SHAPE_INSIDE_CONE, CAIRN_SHAPE_FUNNEL,
+        CAIRN_SHAPE_INSIDE_BOX,      CAIRN_SHAPE_BOX,         CAIRN_SHAPE_CAPSULE,
+        CAIRN_SHAPE_CYLINDER
+    };
+    if (form >= 7)
+        return form == 7 ? make_hopper() : form == 8 ? make_sheet() : make_ground();
+    cairn_shape s = cairn_shape_default(kinds[form], 3);
+    s.radius = 0.11;
+    s.half_angle = 0.6;
+    s.bottom_radius = 0.1;
+    s.top_radius = 0.3;
+    s.height = 0.25;
+    s.length = 0.2;
+    s.rounding = kinds[form] == CAIRN_SHAPE_BOX ? 0.02 : 0;
+    s.size = (cairn_vec3){ 0.5, 0.4, 0.45 };
+    s.axis = (cairn_vec3){ 0.1, -0.2, 1 };
+    return s;
+}
+
+/* A wall, turned, among balls that are all around it and within it. */
+static cairn_world *make_crowd(int form, double scale, uint64_t seed)
+{
+    cairn_world *world = new_world(3, 0, 0.4, 0);
+    cairn_body_def def = cairn_body_def_default();
+    def.motion = CAIRN_MOTION_FIXED;
+    def.shape = wall_form(form);
+    def.position = (cairn_vec3){ 0.03, -0.02, -0.1 };
+    def.orientation = (cairn_quat){ 0.9, 0.3, -0.1, 0.3 };
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    if (def.shape.geometry)
+        cairn_geometry_release(def.shape.geometry);
+    for (int i = 0; i < 9 * 9 * 9; i++) {
+        double at[3], radius = scale * (0.012 + 0.03 * cairn_random_uniform(&seed));
+        for (int k = 0; k < 3; k++)
+            at[k] = 0.1 * ((k == 0   ? i % 9
+                            : k == 1 ? i / 9 % 9
+                                     : i / 81) -
+                           4) +
+                    0.016 * (cairn_random_uniform(&seed) - 0.5);
+        add_ball(world, radius, (cairn_vec3){ at[0], at[1], at[2] }, (cairn_vec3){ 0, 0, 0 });
+    }
+    return world;
+}
+
+/* The host finds the way out of deep overlaps with a solid cylinder by iteration. */
+static bool is_rough(const cairn_contacts *a, int j, int form)
+{
+    return form == 6 && a->gap[j] < -0.005;
+}
+
+/* The contact of b that is contact j of a: between the same bodies, with the nearest normal. */
+static int same_contact(const cairn_contacts *a, int j, const cairn_contacts *b, const bool *taken)
+{
+    double nearest = 1e-3;
+    int best = -1;
+    for (int k = 0; k < b->count; k++) {
+        double away = cairn_norm(cairn_sub(a->normal[j], b->normal[k]));
+        if (a->body[2 * j] == b->body[2 * k] && a->body[2 * j + 1] == b->body[2 * k + 1] &&
+            !taken[k] && away < nearest) {
+            nearest = away;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* The contacts with the wall in row 0 are the same, each once; returns their number. */
+static int compare_walls(const cairn_world *one, const cairn_world *two, int form)
+{
+    cairn_contacts a = cairn_world_contacts(one), b = cairn_world_contacts(two);
+    bool taken[4096] = { false };
+    int count[2] = { 0, 0 };
+    CHECK(b.count < 4096);
+    for (int k = 0; k < b.count; k++)
+        count[1] += b.body[2 * k + 1] == 0;
+    for (int j = 0; j < a.count; j++) {
+        if (a.body[2 * j + 1] != 0)
+            continue;
+        int k = same_contact(&a, j, &b, taken);
+        double slack = is_rough(&a, j, form) ? 1e-5 : 1e-11;
+        CHECK(k >= 0);
+        taken[k] = true;
+        CHECK_NEAR(b.gap[k], a.gap[j], slack);
+        CHECK_NEAR(cairn_norm(cairn_sub(a.normal[j], b.normal[k])), 0, 1e3 * slack);
+        CHECK_NEAR(cairn_norm(cairn_sub(a.point[j], b.point[k])), 0, 1e3 * slack);
+        count[0]++;
+    }
+    CHECK_INT(count[1], count[0]);
+    return count[0];
+}
+
+/* From every side, apart and overlapping, at edges, corners and in hollows. */
+TEST(walls_are_met_where_the_host_meets_them)
+{
+    for (int k = 0; k < devices(); k++)
+        for (int form = 0; form < WALL_FORMS; form++)
+            for (int small = 0; small < 2; small++) {
+                uint64_t seed = 40 + (uint64_t)form;
+                cairn_world *here = make_crowd(form, small ? 0.05 : 1, seed);
+                cairn_world *there = make_crowd(form, small ? 0.05 : 1, seed);
+                cairn_step_options host = options_on("host", "frictionless");
+                cairn_step_options device = options_on(device_at(k), "frictionless");
+                cairn_step_report a, b;
+                host.time_step = device.time_step = 1e-7;
+                host.margin = device.margin = 0.03;
+                CHECK_OK(cairn_world_step(here, &host, &a));
+                CHECK_OK(cairn_world_step(there, &device, &b));
+                CHECK(!a.resident && b.resident);
+                CHECK(compare_walls(here, there, form) > 10);
+                CHECK_NEAR(b.certificate.penetration, a.certificate.penetration, 1e-9);
+                CHECK_INT(b.solve.converged, a.solve.converged);
+                cairn_world_destroy(here);
+                cairn_world_destroy(there);
+            }
+}
+
+enum { HEAP_WALLS = 5 };
+
+/* Balls that fall through a hopper of sheet into a cone with ground in it, all in a container with a
+ * solid box. */
+static cairn_world *make_heap(double friction)
+{
+    cairn_world *world = new_world(3, 9.81, friction, 0);
+    cairn_generator grid = cairn_generator_default(CAIRN_GENERATOR_GRID, 3);
+    static const int forms[HEAP_WALLS] = { 8, 1, 3, 4, 9 };
+    static const cairn_vec3 at[HEAP_WALLS] = {
+        { 0, 0, 0.3 }, { 0, 0, 0 }, { 0, 0, 0.4 }, { 0.05, 0.04, 0.2 }, { 0, 0, 0.1 }
+    };
+    for (int i = 0; i < HEAP_WALLS; i++) {
+        cairn_shape shape = wall_form(forms[i]);
+        shape.axis = (cairn_vec3){ 0, 0, 1 };
+        shape.size =
+            forms[i] == 4 ? (cairn_vec3){ 0.06, 0.06, 0.1 } : (cairn_vec3){ 0.36, 0.38, 1 };
+        add_wall(world, shape, at[i]);
+        if (shape.geometry)
+            cairn_geometry_release(shape.geometry);
+    }
+    grid.count = (cairn_vec3){ 4, 4, 4 };
+    grid.origin = (cairn_vec3){ -0.12, -0.12, 0.42 };
+    grid.velocity = (cairn_vec3){ 0.8, -0.4, -1 };
+    grid.spacing = (cairn_vec3){ 0.08, 0.08, 0.08 };
+    grid.jitter = 0.003;
+    grid.radius = (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_UNIFORM,
+                                        .minimum = 0.03,
+                                        .maximum = 0.036 };
+    CHECK_OK(cairn_generate(world, &grid, NULL, NULL));
+    return world;
+}
+
+/* Adds to `count`, of each wall, how many contacts with it push. */
+static void count_pushed(const cairn_world *world, int *count)
+{
+    cairn_contacts c = cairn_world_contacts(world);
+    for (int j = 0; j < c.count; j++)
+        if (c.body[2 * j + 1] < HEAP_WALLS && c.impulse[3 * j] > 0)
+            count[c.body[2 * j + 1]]++;
+}
+
+TEST(heaps_among_walls_of_any_form_move_as_on_the_host)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *here = make_heap(0.3), *there = make_heap(0.3);
+        cairn_step_options host = options_on("host", "convex");
+        cairn_step_options device = options_on(device_at(k), "convex");
+        int pushed[HEAP_WALLS] = { 0 };
+        host.tolerance = device.tolerance = 1e-10;
+        host.max_iterations = device.max_iterations = 20000;
+        for (int i = 0; i < (CHECKED ? 6 : 12); i++) {
+            cairn_step_report a = advance(here, &host, 10), b = advance(there, &device, 10);
+            CHECK(!a.resident && b.resident);
+            CHECK_INT(b.candidates, a.candidates);
+            CHECK_NEAR(b.active, a.active, 2);
+            CHECK_NEAR(difference(here, there), 0, 1e-7);
+            CHECK_NEAR(b.certificate.penetration, a.certificate.penetration, 1e-8);
+            CHECK_NEAR(b.energy.friction_loss, a.energy.friction_loss, 1e-7);
+            count_pushed(there, pushed);
+        }
+        for (int i = 0; i < HEAP_WALLS; i++)
+            CHECK(pushed[i] > 0);
+        cairn_world_destroy(here);
+        cairn_world_destroy(there);
+    }
+}
+
+/* A pile among planes, or one among walls of other forms that has landed. */
+static cairn_world *make_either(int other, const cairn_step_options *landing)
+{
+    cairn_world *world = other ? make_heap(0.4) : make_pile(4, 0.4);
+    if (other)
+        advance(world, landing, 20);
+    return world;
 }
 
 /* Every contact of the second world is one of the first, with the same numbers; those that push in
@@ -218,11 +465,11 @@ TEST(contacts_are_shown_when_somebody_looks)
 
 TEST(looking_changes_nothing_and_runs_repeat_to_the_bit)
 {
-    for (int k = 0; k < devices(); k++) {
+    for (int k = 0; k < 2 * devices(); k++) {
         uint64_t hash[2];
         for (int looks = 0; looks < 2; looks++) {
-            cairn_world *world = make_pile(4, 0.4);
-            cairn_step_options o = options_on(device_at(k), "coulomb");
+            cairn_step_options o = options_on(device_at(k / 2), "coulomb");
+            cairn_world *world = make_either(k % 2, &o);
             for (int i = 0; i < 30; i++) {
                 advance(world, &o, 1);
                 if (looks && i % 3 == 0)
@@ -230,7 +477,7 @@ TEST(looking_changes_nothing_and_runs_repeat_to_the_bit)
                 if (looks && i % 3 == 1)
                     CHECK(cairn_world_bodies(world).count > 0);
                 if (looks && i % 3 == 2)
-                    CHECK_INT(cairn_world_step_inputs(world).count, 4 * 4 * 4 + 6);
+                    CHECK(cairn_world_step_inputs(world).count >= 4 * 4 * 4 + HEAP_WALLS);
             }
             hash[looks] = cairn_world_hash(world);
             cairn_world_destroy(world);
@@ -291,9 +538,9 @@ TEST(residuals_of_piles_are_those_of_the_host)
 {
     static double room[13 * 128], v[6 * 128], u[3 * 4096];
     static cairn_vec3 v_old[2 * 128];
-    for (int k = 0; k < devices(); k++) {
-        cairn_world *world = make_pile(4, 0.4);
-        cairn_step_options o = options_on(device_at(k), "coulomb");
+    for (int k = 0; k < 2 * devices(); k++) {
+        cairn_step_options o = options_on(device_at(k / 2), "coulomb");
+        cairn_world *world = make_either(k % 2, &o);
         cairn_judgement here;
         o.tolerance = 0.1;
         advance(world, &o, 40);
@@ -360,9 +607,9 @@ static cairn_status append(const void *data, size_t bytes, void *context)
 TEST(a_saved_pile_continues_with_the_same_bits)
 {
     static saved state;
-    for (int k = 0; k < devices(); k++) {
-        cairn_world *world = make_pile(4, 0.4), *again = NULL;
-        cairn_step_options o = options_on(device_at(k), "convex");
+    for (int k = 0; k < 2 * devices(); k++) {
+        cairn_step_options o = options_on(device_at(k / 2), "convex");
+        cairn_world *world = make_either(k % 2, &o), *again = NULL;
         state.used = 0;
         advance(world, &o, 20);
         CHECK_OK(cairn_world_save(world, append, &state));
@@ -377,14 +624,14 @@ TEST(a_saved_pile_continues_with_the_same_bits)
 
 TEST(bodies_come_and_go_between_steps)
 {
-    for (int k = 0; k < devices(); k++) {
-        cairn_world *world = make_pile(3, 0.4);
-        cairn_step_options o = options_on(device_at(k), "convex");
+    for (int k = 0; k < 2 * devices(); k++) {
+        cairn_step_options o = options_on(device_at(k / 2), "convex");
+        cairn_world *world = make_either(k % 2, &o);
         advance(world, &o, 25);
         cairn_bodies b = cairn_world_bodies(world);
         cairn_body_id id = { b.uid[b.held + 4] };
         CHECK_OK(cairn_body_destroy(world, id));
-        add_sphere(world, 0.04, (cairn_vec3){ 0.15, 0.15, 0.6 });
+        add_sphere(world, 0.03, (cairn_vec3){ 0.1, 0.1, 0.75 });
         CHECK(cairn_world_contacts(world).count > 0);
         cairn_step_report report = advance(world, &o, 10);
         CHECK(report.resident && report.solve.converged);
@@ -508,6 +755,8 @@ TEST(without_memory_a_step_changes_nothing)
 GROUP(test_pile)
 {
     RUN(CASE(piles_move_as_on_the_host), CASE(balls_in_cylinders_move_as_on_the_host),
+        CASE(walls_are_met_where_the_host_meets_them),
+        CASE(heaps_among_walls_of_any_form_move_as_on_the_host),
         CASE(contacts_are_shown_when_somebody_looks),
         CASE(looking_changes_nothing_and_runs_repeat_to_the_bit),
         CASE(residuals_of_piles_are_those_of_the_host),

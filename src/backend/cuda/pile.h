@@ -113,13 +113,13 @@ ANYWHERE static inline bool may_meet(const PileBodies &b, int64_t i, int64_t j, 
     return cairn_dot(apart, apart) <= most * most;
 }
 
-/* Calls f(row) for every partner of the dynamic ball in row i: walls, held balls, and balls of
- * larger rows. */
+/* Calls f(row) for every partner of the dynamic ball in row i that it meets at one point: planes,
+ * wide cylinders, held balls, and balls of larger rows. */
 template <class F>
 FOR_DEVICE static inline void each_partner(const PileBodies &b, const PileGrid &g, int64_t i, F f)
 {
     for (int j = 0; j < b.held; j++)
-        if (b.radius[j] < 0 && may_meet(b, i, j, b.x[j]))
+        if (b.radius[j] < 0 && !(b.inside[j] < 0) && may_meet(b, i, j, b.x[j]))
             f(j);
     int cx = g.along(b.x[i].x, 0), cy = g.along(b.x[i].y, 1), cz = g.along(b.x[i].z, 2);
     for (int z = cz > 0 ? cz - 1 : 0; z <= cz + 1 && z < WINDOW; z++)
@@ -183,6 +183,87 @@ struct ListPartners {
     }
 };
 
+/* ---- other walls ----------------------------------------------------------------------------- */
+
+/* The points where balls meet walls of other form. Their number is found first, then the points are
+ * listed, and those that are equal are left out. */
+struct Touches {
+    const int32_t *start = nullptr; /* of each block: where its points begin */
+    int32_t *count = nullptr;       /* of each block                         */
+    Touch *list = nullptr;
+};
+
+/* Calls f(touch) for the points of block k. */
+template <class F> FOR_DEVICE static inline void each_touch_of(const PileBodies &b, int64_t k, F f)
+{
+    int64_t i = k + b.held;
+    const Sphere ball = { b.x[i], b.radius[i], b.reach[i] };
+    for (int w = 0; w < b.wall_count; w++)
+        each_touch(b.walls[w], ball, ball.margin, [&](const Touch &found) {
+            Touch touch = found;
+            touch.wall = w;
+            f(touch);
+        });
+}
+
+struct CountTouches {
+    PileBodies b;
+    int32_t *count;
+
+    FOR_DEVICE void operator()(int64_t k) const
+    {
+        int32_t found = 0;
+        each_touch_of(b, k, [&](const Touch &) { found++; });
+        count[k] = found;
+    }
+};
+
+struct ListTouches {
+    PileBodies b;
+    Touches t;
+
+    FOR_DEVICE void operator()(int64_t k) const
+    {
+        int64_t i = k + b.held;
+        Touch *list = t.list + t.start[k];
+        int32_t found = 0;
+        each_touch_of(b, k, [&](const Touch &touch) { list[found++] = touch; });
+        t.count[k] = merge_touches(list, found, Sphere{ b.x[i], b.radius[i], b.reach[i] });
+    }
+};
+
+static Touches find_touches(Device &d, const PileBodies &b)
+{
+    Touches t;
+    if (b.wall_count == 0)
+        return t;
+    int32_t *start = d.take<int32_t>((size_t)b.blocks);
+    each(d, b.blocks, CountTouches{ b, start });
+    t.list = d.take<Touch>((size_t)sum_before(d, b.blocks, start));
+    t.start = start;
+    t.count = d.take<int32_t>((size_t)b.blocks);
+    each(d, b.blocks, ListTouches{ b, t });
+    return t;
+}
+
+/* The points become contacts: the last ones of each block, which has `start` contacts before it. */
+static void list_touches(Device &d, const PileBodies &b, const Touches &t, const int32_t *start,
+                         const PileContacts &c)
+{
+    each(d, c.count, [=] ANYWHERE(int64_t j) { c.part[j] = cairn_pile_part{ 0, -1, -1 }; });
+    each(d, b.blocks, [=] ANYWHERE(int64_t k) {
+        int32_t end = k + 1 < b.blocks ? start[k + 1] : c.count, first = end - t.count[k];
+        for (int32_t j = first; j < end; j++) {
+            const Touch &from = t.list[t.start[k] + j - first];
+            c.body[2 * (int64_t)j] = (int32_t)k + b.held;
+            c.body[2 * (int64_t)j + 1] = b.walls[from.wall].is.row;
+            c.normal[j] = from.normal;
+            c.gap[j] = from.gap;
+            c.part[j] = from.part;
+        }
+    });
+}
+
 /* ---- contacts -------------------------------------------------------------------------------- */
 
 /* n x z; any perpendicular direction where n is close to z: as contacts.c. */
@@ -214,12 +295,28 @@ ANYWHERE static inline uint64_t key_of(uint32_t a, uint32_t b)
 struct WarmStart {
     const uint64_t *key;
     const cairn_vec3 *impulse;
+    const cairn_pile_part *part; /* NULL: bodies have one contact */
     int64_t count;
     double ratio;
 
-    ANYWHERE void operator()(uint64_t wanted, cairn_vec3 n, cairn_vec3 t, double *r) const
+    /* The contact of one pair, of those from `at` on, in the same place: of two in one flat region
+     * that of the smaller face. */
+    ANYWHERE int64_t same_place(int64_t at, uint64_t wanted, const cairn_pile_part &own) const
+    {
+        int64_t best = count;
+        for (; at < count && key[at] == wanted; at++)
+            if (part[at].feature == own.feature && part[at].patch == own.patch &&
+                (best == count || part[at].face < part[best].face))
+                best = at;
+        return best;
+    }
+
+    ANYWHERE void operator()(uint64_t wanted, const cairn_pile_part *own, cairn_vec3 n,
+                             cairn_vec3 t, double *r) const
     {
         int64_t at = ratio != 0 ? first_at_least(key, count, wanted) : count;
+        if (part && own)
+            at = same_place(at, wanted, *own);
         bool found = at < count && key[at] == wanted;
         cairn_vec3 p = found ? cairn_scale(ratio, impulse[at]) : cairn_vec(0, 0, 0);
         r[0] = cairn_dot(p, n);
@@ -239,8 +336,9 @@ static void fill_contacts(PileSet *s, const cairn_pile_rule *rule, const WarmSta
     const double *friction = d.copy_of(rule->friction, (size_t)materials * (size_t)materials);
     each(d, c.count, [=] ANYWHERE(int64_t j) {
         int32_t one = c.body[2 * j], two = c.body[2 * j + 1];
-        cairn_vec3 n;
-        double gap = gap_of(b, b.x, one, two, &n);
+        bool known = b.is_wall(two); /* its point was found already */
+        cairn_vec3 n = known ? c.normal[j] : cairn_vec(0, 0, 0);
+        double gap = known ? c.gap[j] : gap_of(b, b.x, one, two, &n);
         cairn_vec3 t = tangent_at(n);
         c.block[2 * j] = one < b.held ? -1 : one - b.held;
         c.block[2 * j + 1] = two < b.held ? -1 : two - b.held;
@@ -249,13 +347,13 @@ static void fill_contacts(PileSet *s, const cairn_pile_rule *rule, const WarmSta
         c.gap[j] = gap;
         c.b[j] = gap > 0 ? closing * gap : pushing * gap;
         c.mu[j] = friction[b.material[one] * materials + b.material[two]];
-        warm(key_of(b.uid[one], b.uid[two]), n, t, c.r + 3 * j);
+        warm(key_of(b.uid[one], b.uid[two]), c.part ? &c.part[j] : nullptr, n, t, c.r + 3 * j);
         if (c.mu[j] == 0) /* the directions have turned since the last step */
             c.r[3 * j + 1] = c.r[3 * j + 2] = 0;
     });
 }
 
-static void take_contacts(Device &d, int contacts, PileContacts *c)
+static void take_contacts(Device &d, int contacts, bool parts, PileContacts *c)
 {
     size_t count = (size_t)contacts;
     c->count = contacts;
@@ -269,6 +367,7 @@ static void take_contacts(Device &d, int contacts, PileContacts *c)
     c->r = d.take<double>(3 * count);
     c->u = d.take<double>(3 * count);
     c->correction = nullptr;
+    c->part = parts ? d.take<cairn_pile_part>(count) : nullptr;
 }
 
 /* What solvers ask about all contacts: whether some start is not 0, and the largest mu. */
@@ -307,8 +406,9 @@ static cairn_pile_problem pose_pile(PileSet *s)
 
 /* ---- the warm start -------------------------------------------------------------------------- */
 
-/* Sort impulses by keys; the arrays belong to the device of `w`. */
-static void settle_warm(PileWarm *w, int64_t count, uint64_t *key, cairn_vec3 *impulse)
+/* Sort impulses by keys; the arrays belong to the device of `w`. part: NULL, or of any device. */
+static void settle_warm(PileWarm *w, int64_t count, uint64_t *key, cairn_vec3 *impulse,
+                        const cairn_pile_part *part)
 {
     Device &d = w->device;
     int32_t *from = d.take<int32_t>((size_t)count);
@@ -317,6 +417,11 @@ static void settle_warm(PileWarm *w, int64_t count, uint64_t *key, cairn_vec3 *i
     sort_by(d, count, 64, key, from);
     const int32_t *order = from;
     each(d, count, [=] ANYWHERE(int64_t j) { sorted[j] = impulse[order[j]]; });
+    if (part) {
+        cairn_pile_part *place = d.take<cairn_pile_part>((size_t)count);
+        each(d, count, [=] ANYWHERE(int64_t j) { place[j] = part[order[j]]; });
+        w->part = place;
+    }
     w->count = count;
     w->key = key;
     w->impulse = sorted;
@@ -340,7 +445,7 @@ static PileWarm *warm_of(PileSet *s)
         impulse[j] = cairn_add_scaled(p, c.r[3 * j + 2], cairn_cross(n, t));
         key[j] = key_of(b.uid[c.body[2 * j]], b.uid[c.body[2 * j + 1]]);
     });
-    settle_warm(w, c.count, key, impulse);
+    settle_warm(w, c.count, key, impulse, c.part);
     d.wait();
     if (d.failed)
         discard(w);
@@ -348,7 +453,7 @@ static PileWarm *warm_of(PileSet *s)
 }
 
 static cairn_status pile_start(cairn_pile *pile, int count, const uint64_t *uids,
-                               const cairn_vec3 *impulse)
+                               const cairn_vec3 *impulse, const cairn_pile_part *part)
 {
     PileWarm *w = make_held<PileWarm>();
     if (!w)
@@ -360,7 +465,7 @@ static cairn_status pile_start(cairn_pile *pile, int count, const uint64_t *uids
     each(d, count, [=] ANYWHERE(int64_t j) {
         key[j] = key_of((uint32_t)pair[2 * j], (uint32_t)pair[2 * j + 1]);
     });
-    settle_warm(w, count, key, p);
+    settle_warm(w, count, key, p, part ? d.copy_of(part, (size_t)count) : nullptr);
     d.wait();
     if (d.failed)
         discard(w);
@@ -399,13 +504,19 @@ static void find_contacts(PileSet *s, const cairn_pile_rule *rule, const PileWar
     PileGrid grid = make_grid(d, b);
     int32_t *start = d.take<int32_t>((size_t)b.blocks);
     each(d, grid.balls, CountPartners{ b, grid, start });
-    take_contacts(d, sum_before(d, b.blocks, start), &s->contacts);
+    Touches touches = find_touches(d, b);
+    const int32_t *more = touches.count;
+    if (more)
+        each(d, b.blocks, [=] ANYWHERE(int64_t k) { start[k] += more[k]; });
+    take_contacts(d, sum_before(d, b.blocks, start), more != nullptr, &s->contacts);
     if (d.failed)
         return;
     each(d, grid.balls, ListPartners{ b, grid, start, s->contacts.body });
-    WarmStart warm = { nullptr, nullptr, 0, 0 };
+    if (more)
+        list_touches(d, b, touches, start, s->contacts);
+    WarmStart warm = { nullptr, nullptr, nullptr, 0, 0 };
     if (from)
-        warm = WarmStart{ from->key, from->impulse, from->count, rule->ratio };
+        warm = WarmStart{ from->key, from->impulse, from->part, from->count, rule->ratio };
     fill_contacts(s, rule, warm);
 }
 
@@ -421,6 +532,7 @@ static PileSet *open_set(const cairn_pile *pile, const cairn_pile_rule *rule)
     b->v_old = pile->motion->v_old;
     b->free = pile->motion->free;
     s->facts = pile->facts;
+    s->walls = pile->walls;
     s->begin = pile->states;
     s->motion = pile->motion;
     s->h = rule->h;
@@ -490,6 +602,7 @@ static void pile_keep(cairn_pile *pile)
 static size_t pile_bytes(const cairn_pile *pile)
 {
     size_t bytes = pile->facts ? pile->facts->device.bytes : 0;
+    bytes += pile->walls ? pile->walls->device.bytes : 0;
     bytes += pile->states ? pile->states->device.bytes : 0;
     bytes += pile->motion ? pile->motion->device.bytes : 0;
     for (const PileSet *set : { pile->now, pile->kept })

@@ -5,10 +5,7 @@
 #ifndef CAIRN_BACKEND_CUDA_PILE_BODIES_H
 #define CAIRN_BACKEND_CUDA_PILE_BODIES_H
 
-#include <memory>
-
-#include "backend/cuda/system.h"
-#include "math/vec.h"
+#include "backend/cuda/pile_walls.h"
 
 /* ---- what is held ---------------------------------------------------------------------------- */
 
@@ -68,6 +65,23 @@ struct PileBodies {
     const uint32_t *uid;
     const int32_t *material;
     double *free;
+    const Wall *walls; /* those that are neither planes nor wide cylinders */
+    int wall_count;
+
+    /* Whether row j is one of `walls`. */
+    ANYWHERE bool is_wall(int64_t j) const
+    {
+        return radius[j] < 0 && inside[j] < 0;
+    }
+
+    /* The wall of a row; there are few. */
+    ANYWHERE const Wall &wall_of(int64_t j) const
+    {
+        int k = 0;
+        while (k < wall_count - 1 && walls[k].is.row != j)
+            k++;
+        return walls[k];
+    }
 };
 
 /* Contacts by number. */
@@ -76,13 +90,15 @@ struct PileContacts {
     int32_t *body, *block; /* 2 of each: rows; blocks */
     cairn_vec3 *normal, *tangent;
     double *gap, *b, *mu, *r, *u;
-    double *correction; /* NULL: nothing was moved */
+    double *correction;    /* NULL: nothing was moved                      */
+    cairn_pile_part *part; /* NULL: no pair of bodies has several contacts */
 };
 
 /* The contacts of one attempt at a step. */
 struct PileSet {
     Device device;
     std::shared_ptr<PileFacts> facts;
+    std::shared_ptr<PileWalls> walls;
     std::shared_ptr<PileStates> begin, end;
     std::shared_ptr<PileMotion> motion;
     PileBodies bodies;
@@ -101,6 +117,7 @@ struct PileWarm {
     int64_t count = 0;
     const uint64_t *key = nullptr;
     const cairn_vec3 *impulse = nullptr;
+    const cairn_pile_part *part = nullptr; /* nullptr: no pair has several contacts */
 };
 
 struct cairn_pile {
@@ -108,6 +125,7 @@ struct cairn_pile {
     PileWarm *warm = nullptr;                /* of the last one that was kept               */
     PileWarm *next = nullptr;                /* of this step, once it was measured          */
     std::shared_ptr<PileFacts> facts;
+    std::shared_ptr<PileWalls> walls;
     std::shared_ptr<PileStates> states;
     std::shared_ptr<PileMotion> motion; /* of this step                                */
 };
@@ -223,6 +241,23 @@ static bool know_facts(cairn_pile *pile, const cairn_pile_bodies *b)
     return pile->facts != nullptr;
 }
 
+/* The same of walls. */
+static bool know_walls(cairn_pile *pile, const cairn_pile_bodies *b)
+{
+    if (pile->walls && are_same_walls(*pile->walls, b))
+        return true;
+    pile->walls = make_shared_one<PileWalls>();
+    try {
+        if (pile->walls)
+            copy_walls(pile->walls.get(), b);
+    } catch (const std::bad_alloc &) {
+        pile->walls.reset();
+    }
+    if (pile->walls && pile->walls->device.failed)
+        pile->walls.reset();
+    return pile->walls != nullptr;
+}
+
 /* ---- states ---------------------------------------------------------------------------------- */
 
 /* Empty: no memory. */
@@ -244,7 +279,7 @@ static cairn_status pile_take(cairn_pile *pile, const cairn_pile_bodies *b)
 {
     size_t count = (size_t)b->count;
     pile->states.reset();
-    if (!know_facts(pile, b))
+    if (!know_facts(pile, b) || !know_walls(pile, b))
         return CAIRN_NO_MEMORY;
     std::shared_ptr<PileStates> s = take_states(count);
     if (!s)
@@ -458,6 +493,8 @@ static PileBodies bodies_of(const cairn_pile *pile)
     b.mass_inverse = f.mass_inverse;
     b.uid = f.uid_there;
     b.material = f.material_there;
+    b.walls = pile->walls->there;
+    b.wall_count = (int)pile->walls->host.size();
     return b;
 }
 

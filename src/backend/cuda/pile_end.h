@@ -7,11 +7,14 @@
 
 /* ---- penetration correction ------------------------------------------------------------------ */
 
-/* m: the radius of the smaller body; planes have none. */
+/* m: the radius of the smaller body; planes and containers have none. */
 ANYWHERE static inline double smaller_radius(const PileBodies &b, const PileContacts &c, int64_t j)
 {
-    double one = b.radius[c.body[2 * j]], two = b.radius[c.body[2 * j + 1]];
-    return two >= 0 && two < one ? two : one;
+    int32_t other = c.body[2 * j + 1];
+    double one = b.radius[c.body[2 * j]], two = b.radius[other];
+    if (two < 0)
+        two = -b.inside[other];
+    return two > 0 && two < one ? two : one;
 }
 
 /* c of a contact, m/s: how far it stays open over h; < 0: an overlap to be corrected. As correct.c:
@@ -222,8 +225,8 @@ struct Measuring {
         own.dilatation = r[0] > 0 ? h * lift : 0;
         own.spurious_work = r[0] > 0 ? r[0] * lift : 0;
         own.active = r[0] > 0;
-        int32_t wall = c.body[2 * j + 1]; /* along a curved one no gap is certain */
-        bool curved = b.radius[wall] < 0 && b.inside[wall] > 0;
+        int32_t wall = c.body[2 * j + 1]; /* along one that is no plane no gap is certain */
+        bool curved = b.radius[wall] < 0 && b.inside[wall] != 0;
         own.far = (r[0] > 0 || curved) && is_far(j);
         if (r[0] != 0 || pull != 0) {
             relative(j, b.v_old, before);
@@ -256,11 +259,12 @@ static cairn_status pile_measure(cairn_pile *pile, cairn_law law, cairn_pile_sum
 
 struct Deepest {
     double depth = 0, share = 0;
-    int64_t contact = -1;
+    int64_t contact = -1, lost = 0;
 
     ANYWHERE void add(const Deepest &more)
     {
         depth = fmax(depth, more.depth);
+        lost += more.lost;
         bool equal = more.share == share && more.contact < contact;
         if (more.contact >= 0 && (contact < 0 || more.share > share || equal)) {
             share = more.share;
@@ -269,26 +273,99 @@ struct Deepest {
     }
 };
 
+static constexpr double LOST = 0.1; /* of the smaller radius: faces may not detect a deeper ball */
+
+/* How deep contacts are where bodies end, as penetration.c. The first contact of a ball with a wall
+ * of `walls` stands for all of them; without WALLS there are none, and kernels are smaller. */
+template <bool WALLS> struct Depths {
+    PileBodies b;
+    PileContacts c;
+    const cairn_vec3 *end;
+
+    ANYWHERE bool is_pair(int64_t j, int32_t one, int32_t two) const
+    {
+        return j >= 0 && j < c.count && c.body[2 * j] == one && c.body[2 * j + 1] == two;
+    }
+
+    /* By the contacts of the pair from j on, taken as planes that stand still. */
+    ANYWHERE double by_planes(int64_t j, int32_t one, int32_t two) const
+    {
+        cairn_vec3 way = cairn_sub(end[one], b.x[one]);
+        double depth = 0;
+        for (int64_t k = j; is_pair(k, one, two); k++)
+            depth = fmax(depth, -(c.gap[k] + cairn_dot(c.normal[k], way)));
+        return depth;
+    }
+
+    /* The deepest point of a ball in a wall. Behind a surface there may be none: `lost`. */
+    FOR_DEVICE double in_wall(int64_t j, int32_t one, int32_t two, bool *lost) const
+    {
+        const Wall &w = b.wall_of(two);
+        bool surface = w.is.kind == CAIRN_WALL_SURFACE;
+        double reach = surface ? b.reach[one] : 0, least = INFINITY;
+        const Sphere ball = { end[one], b.radius[one], reach };
+        each_touch(w, ball, 2 * reach, [&](const Touch &t) { least = fmin(least, t.gap); });
+        if (!surface || least < INFINITY)
+            return -least;
+        double depth = by_planes(j, one, two);
+        *lost = depth > LOST * smaller_radius(b, c, j);
+        return *lost ? depth : 0;
+    }
+
+    FOR_DEVICE void operator()(int64_t j, Deepest &to) const
+    {
+        int32_t one = c.body[2 * j], two = c.body[2 * j + 1];
+        bool lost = false;
+        double depth = 0;
+        cairn_vec3 n;
+        if (!WALLS || !b.is_wall(two))
+            depth = -gap_of(b, end, one, two, &n);
+        else if constexpr (WALLS)
+            depth = is_pair(j - 1, one, two) ? 0 : in_wall(j, one, two, &lost);
+        if (depth > 0)
+            to.add(Deepest{ depth, depth / smaller_radius(b, c, j), j, lost });
+    }
+};
+
 static cairn_status pile_deepest(cairn_pile *pile, cairn_pile_depth *out)
 {
     PileSet *s = pile->now;
     Device &d = s->device;
-    const PileBodies b = s->bodies;
-    const PileContacts c = s->contacts;
+    const PileContacts &c = s->contacts;
+    const PileBodies &b = s->bodies;
     const cairn_vec3 *end = s->end->x;
-    Deepest found = total<Deepest>(d, c.count, [=] ANYWHERE(int64_t j, Deepest & to) {
-        cairn_vec3 n;
-        double depth = -gap_of(b, end, c.body[2 * j], c.body[2 * j + 1], &n);
-        if (depth > 0)
-            to.add(Deepest{ depth, depth / smaller_radius(b, c, j), j });
-    });
-    *out = cairn_pile_depth{ found.depth, found.share, { -1, -1 } };
+    Deepest found = b.wall_count > 0 ? total<Deepest>(d, c.count, Depths<true>{ b, c, end })
+                                     : total<Deepest>(d, c.count, Depths<false>{ b, c, end });
+    *out = cairn_pile_depth{ found.depth, found.share, { -1, -1 }, found.lost };
     if (found.contact >= 0)
         d.download_bytes(out->body, c.body + 2 * found.contact, sizeof out->body);
     return d.failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
 /* ---- contacts for the host ------------------------------------------------------------------- */
+
+/* Features and pieces; contacts that are alone in their pair have none. */
+static void show_parts(PileSet *s, const cairn_pile_contacts *out)
+{
+    Device &d = s->device;
+    const PileBodies b = s->bodies;
+    const PileContacts c = s->contacts;
+    size_t count = (size_t)c.count;
+    int32_t *feature = out->feature ? d.take<int32_t>(count) : nullptr;
+    int32_t *piece = out->piece ? d.take<int32_t>(4 * count) : nullptr;
+    each(d, c.count, [=] ANYWHERE(int64_t j) {
+        bool first = b.uid[c.body[2 * j]] < b.uid[c.body[2 * j + 1]]; /* b is the wall */
+        int32_t face = c.part ? c.part[j].face : -1;
+        if (feature)
+            feature[j] = c.part ? c.part[j].feature : 0;
+        for (int i = 0; piece && i < 4; i++)
+            piece[4 * j + i] = i == (first ? 3 : 1) ? face : -1;
+    });
+    if (feature)
+        d.download_bytes(out->feature, feature, count * sizeof *feature);
+    if (piece)
+        d.download_bytes(out->piece, piece, 4 * count * sizeof *piece);
+}
 
 static cairn_status pile_show(cairn_pile *pile, bool now, const cairn_pile_contacts *out)
 {
@@ -319,6 +396,7 @@ static cairn_status pile_show(cairn_pile *pile, bool now, const cairn_pile_conta
         d.download_bytes(out->correction, c.correction, count * sizeof *c.correction);
     else if (out->correction)
         memset(out->correction, 0, count * sizeof *out->correction);
+    show_parts(s, out);
     return d.failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
