@@ -199,8 +199,8 @@ typedef struct cairn_pile_part {
     int32_t face;    /* the triangle; -1: none                                                   */
 } cairn_pile_part;
 
-/** Walls of any form but planes and wide cylinders. Insides of boxes and surfaces of revolution may
- *  be touched at several points. */
+/** Walls of any form but planes and wide cylinders, which are wider than four times the largest
+ *  ball. Insides of boxes and surfaces of revolution may be touched at several points. */
 typedef enum cairn_wall_kind {
     CAIRN_WALL_TUBE,      /* the inside of a cylinder                                 */
     CAIRN_WALL_CONE,      /* the inside of a cone                                     */

@@ -410,6 +410,62 @@ TEST(heaps_among_walls_of_any_form_move_as_on_the_host)
     }
 }
 
+/* A wall that is put elsewhere between steps is where it was put. */
+TEST(walls_that_are_moved_are_met_where_they_are)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *both[2] = { make_heap(0.3), make_heap(0.3) };
+        for (int i = 0; i < 2; i++) {
+            cairn_step_options o = options_on(i ? device_at(k) : "host", "convex");
+            cairn_body_id sheet = { cairn_world_bodies(both[i]).uid[0] };
+            cairn_body_state state;
+            o.tolerance = 1e-10;
+            o.max_iterations = 20000;
+            advance(both[i], &o, 15);
+            CHECK_OK(cairn_body_get(both[i], sheet, &state));
+            state.x.z -= 0.04;
+            CHECK_OK(cairn_body_put(both[i], sheet, &state));
+            CHECK(advance(both[i], &o, 15).resident == (i == 1));
+        }
+        CHECK_NEAR(difference(both[0], both[1]), 0, 1e-8);
+        cairn_world_destroy(both[0]);
+        cairn_world_destroy(both[1]);
+    }
+}
+
+/* A ball that passes a wall too fast is refused, or accepted, as on the host. */
+TEST(fast_balls_at_walls_are_judged_as_on_the_host)
+{
+    for (int k = 0; k < devices(); k++) {
+        int refused = 0, accepted = 0;
+        for (int i = 0; i < 8 * WALL_FORMS; i++) {
+            double angle = 0.8 * (i / WALL_FORMS), speed = 8 + 5 * (i % 7);
+            cairn_status status[2];
+            char said[2][256];
+            for (int side = 0; side < 2; side++) {
+                cairn_world *world = new_world(3, 0, 0.3, 0);
+                cairn_step_options o = options_on(side ? device_at(k) : "host", "convex");
+                cairn_step_report report;
+                cairn_shape shape = wall_form(i % WALL_FORMS);
+                add_wall(world, shape, (cairn_vec3){ 0, 0, 0 });
+                if (shape.geometry)
+                    cairn_geometry_release(shape.geometry);
+                add_ball(world, 0.03, (cairn_vec3){ 0.05, 0.02, 0.17 },
+                         (cairn_vec3){ speed * cos(angle), speed * sin(angle), 2 - 0.5 * speed });
+                status[side] = cairn_world_step(world, &o, &report);
+                snprintf(said[side], sizeof said[side], "%s", cairn_world_error(world)->message);
+                cairn_world_destroy(world);
+            }
+            CHECK_INT(status[1], status[0]);
+            if (status[0] != CAIRN_OK)
+                CHECK_TEXT(said[1], said[0]);
+            refused += status[0] != CAIRN_OK;
+            accepted += status[0] == CAIRN_OK;
+        }
+        CHECK(refused > 5 && accepted > 5);
+    }
+}
+
 /* A pile among planes, or one among walls of other forms that has landed. */
 static cairn_world *make_either(int other, const cairn_step_options *landing)
 {
@@ -682,6 +738,18 @@ TEST(other_shapes_and_laws_find_their_contacts_on_the_host)
         add_sphere(world, 0.04, (cairn_vec3){ 0, 0, 0.05 });
         CHECK(!advance(world, &o, 2).resident);
         cairn_world_destroy(world);
+        world = make_pile(2, 0.4); /* a wall whose distance has no formula, and too many walls */
+        cairn_shape odd = cairn_shape_default(CAIRN_SHAPE_ELLIPSOID, 3);
+        odd.semi_axes = (cairn_vec3){ 0.1, 0.2, 0.1 };
+        cairn_body_id id = add_wall(world, odd, (cairn_vec3){ 3, 0, 0 });
+        CHECK(!advance(world, &o, 1).resident);
+        CHECK_OK(cairn_body_destroy(world, id));
+        for (int i = 5; i < 256; i++)
+            id = add_wall(world, wall_form(4), (cairn_vec3){ 3 + i, 0, 0 });
+        CHECK(advance(world, &o, 1).resident);
+        add_wall(world, wall_form(4), (cairn_vec3){ 3, 0, 0 });
+        CHECK(!advance(world, &o, 1).resident);
+        cairn_world_destroy(world);
     }
 }
 
@@ -757,6 +825,8 @@ GROUP(test_pile)
     RUN(CASE(piles_move_as_on_the_host), CASE(balls_in_cylinders_move_as_on_the_host),
         CASE(walls_are_met_where_the_host_meets_them),
         CASE(heaps_among_walls_of_any_form_move_as_on_the_host),
+        CASE(walls_that_are_moved_are_met_where_they_are),
+        CASE(fast_balls_at_walls_are_judged_as_on_the_host),
         CASE(contacts_are_shown_when_somebody_looks),
         CASE(looking_changes_nothing_and_runs_repeat_to_the_bit),
         CASE(residuals_of_piles_are_those_of_the_host),

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""`cairn solve` from outside:  test_solve_command.py GROUP"""
+"""`cairn solve`, and back ends, from outside:  test_solve_command.py GROUP"""
 import csv
 import glob
+import json
+import math
 import os
 import pathlib
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -594,6 +598,176 @@ def test_fclib_solvers():
         print("skipped: no FCLib problems in %s" % DATA)
         sys.exit(77)
     unittest.main(argv=["test_fclib_solvers", "Ladder", "EverySolver"])
+
+
+# ==== test_backend_runs: run.backend, solve --backend and list backends, with a plug-in of the tests ======
+
+PLUGINS = os.environ.get("CAIRN_PLUGINS", "build/release/tests/plugins")
+CAIRN_CHECK = os.path.abspath(os.environ.get("CAIRN_CHECK", "build/release/tools/cairn-check"))
+# 12 balls fall 5 cm on a floor
+HEAP = """\
+cairn: 1
+dimension: 3
+materials: {rock: {friction: 0.3}}
+bodies:
+  - {name: floor, motion: fixed, shape: {half_space: {}}}
+generators:
+  - grid: {count: [3, 2, 2], spacing: [0.21, 0.21, 0.21], origin: [0, 0, 0.15], radius: 0.1}
+run: {time_step: 0.01, duration: 0.2, tolerance: 1e-6, max_iterations: 20000, paraview: false,
+      picture: false}
+"""
+
+# 64 balls fall through a hopper of triangles into a cone with a post in it
+HOPPER = """\
+cairn: 1
+dimension: 3
+materials: {rock: {friction: 0.3}}
+bodies:
+  - {name: hopper, motion: fixed, shape: {mesh: {file: hopper.obj}}}
+  - {name: cone, motion: fixed, shape: {inside_cone: {half_angle: 0.7}}}
+  - {name: post, motion: fixed, position: [0, 0, 0.05], shape: {cylinder: {radius: 0.05, height: 0.1}}}
+generators:
+  - grid: {count: [4, 4, 4], spacing: [0.075, 0.075, 0.075], origin: [-0.11, -0.11, 0.5], jitter: 0.002,
+           velocity: [0, 0, -1], radius: {uniform: {minimum: 0.028, maximum: 0.036}}}
+run: {time_step: 0.004, duration: 0.4, scheme: coulomb, tolerance: 1e-3, max_iterations: 20000,
+      certificate: full, paraview: false, picture: false}
+"""
+
+
+def write_hopper(path, segments=16, profile=((0.1, 0.3), (0.3, 0.45), (0.3, 0.9))):
+    """A profile (radius, height) turned about z, as triangles."""
+    n = len(profile)
+    with open(path, "w", encoding="utf-8") as file:
+        for i in range(segments):
+            angle = 2 * math.pi * i / segments
+            for radius, z in profile:
+                file.write(f"v {radius * math.cos(angle):.9g} {radius * math.sin(angle):.9g} {z}\n")
+        for i in range(segments):
+            j = (i + 1) % segments
+            for k in range(1, n):
+                a, b, c, d = i * n + k, j * n + k, j * n + k + 1, i * n + k + 1
+                file.write(f"f {a} {b} {c}\nf {a} {c} {d}\n")
+
+
+class Backends(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.scene = os.path.join(self.home.name, "heap.yaml")
+        with open(self.scene, "w", encoding="utf-8") as file:
+            file.write(HEAP)
+
+    def tearDown(self):
+        self.home.cleanup()
+
+    def path(self, *names):
+        return os.path.join(self.home.name, *names)
+
+    def cairn(self, *words, code=0, backends=PLUGINS):
+        done = subprocess.run([CAIRN, *words], cwd=self.home.name, capture_output=True, text=True,
+                              timeout=200, check=False, env=dict(os.environ, CAIRN_BACKENDS=backends))
+        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
+        return done
+
+    def summary(self, folder):
+        with open(self.path(folder, "summary.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def run_on(self, backend, *words):
+        self.cairn("run", self.scene, "-q", "-o", backend, "-s", f"run.backend={backend}", *words)
+        return self.summary(backend)
+
+    def test_a_run_is_the_same_on_every_back_end_to_its_tolerance(self):
+        host, scalar, plugin = (self.run_on(name) for name in ("host", "scalar", "reversed"))
+        for found in (scalar, plugin):
+            self.assertEqual(found["uncertified"], 0)
+            self.assertAlmostEqual(found["energy"]["potential"], host["energy"]["potential"], delta=1e-3)
+        # the plug-in gives the bits of the scalar back end, which are not those of the host
+        self.assertEqual(plugin["hash"], scalar["hash"])
+
+    def test_a_summary_names_a_back_end_that_is_not_the_default(self):
+        self.assertNotIn("backend", self.run_on("host")["settings"])
+        self.assertEqual(self.run_on("scalar")["settings"]["backend"], "scalar")
+        self.cairn("check", self.scene, "-s", "run.backend=scalar")
+        out = self.cairn("check", self.scene, "-s", "run.backend=reversed").stdout
+        self.assertIn("reversed", out)
+
+    def test_a_list_tells_what_is_there_and_why_something_is_not(self):
+        out = self.cairn("list", "backends").stdout
+        for name in ("host", "scalar", "reversed"):
+            self.assertIn(f"\n  {name} ", out)
+        self.assertNotIn("not usable", out)
+        out = self.cairn("list", "backends", backends=os.path.join(PLUGINS, "refused")).stdout
+        self.assertRegex(out, r"\n  old +not usable: .*is of version 6 of the interface, expected 5")
+        self.assertRegex(out, r"\n  mute +not usable: .*does not show cairn_backend_table")
+        self.assertIn("newton", self.cairn("list", "solvers").stdout)
+        self.assertEqual(self.cairn("list", "solvers").stdout.count("back end host only"), 5)
+
+    def test_what_cannot_be_used_is_refused_before_anything_is_done(self):
+        for words, expected in (
+                (["run.backend=scalre"], "run.backend: unknown back end 'scalre'; did you mean 'scalar'?"),
+                (["run.backend=cuda"], "there is no " + os.path.join(PLUGINS, "libcairn_backend_cuda.so")),
+                (["run.backend=scalar", "run.solver=newton"],
+                 "run.solver: newton factorises and runs on the back end host only; on scalar run auto, ngs"),
+        ):
+            sets = [word for value in words for word in ("-s", value)]
+            done = self.cairn("run", self.scene, *sets, code=3)
+            self.assertIn(expected, done.stderr)
+            self.assertFalse(os.path.exists(self.path("out")))
+
+    def stop_early(self, backend, *words):
+        """A run that was killed after its first checkpoint, in the folder `part`."""
+        child = subprocess.Popen([CAIRN, "run", self.scene, "-q", "-o", self.path("part"), "-s",
+                                  f"run.backend={backend}", *words, "-s", "run.checkpoint_every=0.02"],
+                                 env=dict(os.environ, CAIRN_BACKENDS=PLUGINS))
+        while child.poll() is None and not os.path.exists(self.path("part", "checkpoint")):
+            time.sleep(0.002)
+        child.send_signal(signal.SIGTERM)
+        child.wait()
+        if child.returncode == 0:
+            self.skipTest("the run was over before it could be stopped")
+
+    def test_a_run_on_a_plugin_is_resumed_on_it(self):
+        whole = self.run_on("reversed", "-s", "run.duration=2")["hash"]
+        self.stop_early("reversed", "-s", "run.duration=2")
+        shutil.copytree(self.path("part"), self.path("copy"))
+        self.assertIn("backend", self.cairn("resume", self.path("copy"), backends="/nowhere", code=1).stderr)
+        self.cairn("resume", self.path("part"), "-q")
+        self.assertEqual(self.summary("part")["hash"], whole)
+        self.assertEqual(self.summary("part")["settings"]["backend"], "reversed")
+
+    def test_a_hopper_of_triangles_on_a_device_is_certified_and_resumed(self):
+        if not os.path.exists(os.path.join(PLUGINS, "libcairn_backend_virtual-cuda.so")):
+            self.skipTest("there is no C++ compiler, and so no virtual device")
+        write_hopper(self.path("hopper.obj"))
+        with open(self.scene, "w", encoding="utf-8") as file:
+            file.write(HOPPER)
+        whole = self.run_on("virtual-cuda")
+        self.assertEqual((whole["resident"], whole["uncertified"]), (100, 0))
+        done = subprocess.run([CAIRN_CHECK, self.path("virtual-cuda")], capture_output=True, text=True,
+                              timeout=200, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("certified: 100 steps", done.stdout)
+        self.stop_early("virtual-cuda")
+        self.cairn("resume", self.path("part"), "-q")
+        self.assertEqual(self.summary("part")["hash"], whole["hash"])
+
+    def test_problem_files_are_solved_on_a_back_end(self):
+        self.run_on("host", "--save-problem", "15")
+        problem = self.path("host", "problems", "step_000015.hdf5")
+        for backend in ("host", "scalar", "reversed"):
+            out = self.cairn("solve", problem, "--backend", backend, "--solver", "ngs").stdout
+            self.assertIn("solved", out)
+            self.assertEqual(f"back end: {backend}\n" in out, backend != "host")
+        out = self.cairn("solve", problem, "--backend", "scalar", "--solver", "all", "--law", "convex").stdout
+        self.assertEqual(out.count("not treated"), 5)
+        done = self.cairn("solve", problem, "--backend", "scalar", "--solver", "ipm", code=3)
+        self.assertIn("ipm factorises and runs on the back end host only", done.stderr)
+        self.assertIn("did you mean 'scalar'?", self.cairn("solve", problem, "--backend", "scala", code=3).stderr)
+        self.cairn("solve", problem, "--backend", "../x", code=2)
+
+
+def test_backend_runs():
+    unittest.main(argv=["test_backend_runs", "Backends"])
 
 
 if __name__ == "__main__":
