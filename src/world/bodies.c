@@ -384,7 +384,7 @@ cairn_status cairn_body_state_check(const cairn_world *world, int row,
     TRY(cairn_record_check(cairn_body_record(), &def, error));
     TRY(check_pose(&def, world->dimension, error));
     bool moving = cairn_norm(state->v) > 0 || cairn_norm(state->omega) > 0;
-    if (moving && world->bodies.motion[row] == CAIRN_MOTION_FIXED)
+    if (moving && row >= 0 && world->bodies.motion[row] == CAIRN_MOTION_FIXED)
         return cairn_fail(error, CAIRN_BAD_INPUT, "velocity", "a fixed body has no velocity");
     return CAIRN_OK;
 }

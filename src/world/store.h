@@ -160,7 +160,8 @@ size_t cairn_bodies_widest(void);
 /* Checks a definition as cairn_body_create does. */
 cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
                               cairn_error *error);
-/* Checks a state for the body in a row as cairn_body_create checks that of a definition. */
+/* Checks a state for the body in a row as cairn_body_create checks that of a definition; -1: for a
+ * dynamic body. */
 cairn_status cairn_body_state_check(const cairn_world *world, int row,
                                     const cairn_body_state *state, cairn_error *error);
 /* Sets the columns that follow from shape and pose: extent, arm, ball. */

@@ -267,39 +267,15 @@ void cairn_applied_report(cairn_applied *applied, cairn_step_report *report)
     applied->changes.count = applied->push_count = 0;
 }
 
-/* The row of a body that may be changed. */
-static cairn_status find_body(cairn_world *world, cairn_body_id body, int *row)
-{
-    world->error = (cairn_error){ 0 };
-    *row = cairn_body_row(world, body);
-    if (world->exchange.link)
-        return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "body",
-                          "a body of a world that several processes compute cannot be changed");
-    if (*row < 0)
-        return cairn_fail(&world->error, CAIRN_NOT_FOUND, "body", "there is no body %llu",
-                          (unsigned long long)body.uid);
-    return CAIRN_OK;
-}
-
-static cairn_status find_dynamic(cairn_world *world, cairn_body_id body, int *row)
-{
-    TRY(find_body(world, body, row));
-    if (*row >= world->bodies.held)
-        return CAIRN_OK;
-    return cairn_fail(&world->error, CAIRN_BAD_INPUT, "body",
-                      "body %llu is not dynamic: forces and impulses do not act on it",
-                      (unsigned long long)body.uid);
-}
-
-/* J: of a dynamic body, in the gravity of the last step. */
-static double energy_of(const cairn_world *world, int row)
-{
-    const cairn_body_store *b = &world->bodies;
-    if (row < b->held)
-        return 0;
-    return cairn_body_kinetic(world, row, b->v[row], b->omega[row]) -
-           b->mass[row] * cairn_dot(world->gravity, b->x[row]);
-}
+/* A body as all members know it. */
+typedef struct subject {
+    int row; /* here; -1: other members have it */
+    bool dynamic;
+    int material;
+    double mass;
+    cairn_vec3 inertia;
+    cairn_body_state state;
+} subject;
 
 static cairn_body_state state_of(const cairn_world *world, int row)
 {
@@ -307,64 +283,158 @@ static cairn_body_state state_of(const cairn_world *world, int row)
     return (cairn_body_state){ b->x[row], b->q[row], b->angle[row], b->v[row], b->omega[row] };
 }
 
-/* Write a state and a material that were checked, and note the change. */
-static cairn_status change(cairn_world *world, int row, const cairn_body_state *state, int material)
+static subject subject_of(const cairn_world *world, int row)
 {
-    cairn_body_store *b = &world->bodies;
-    cairn_applied *applied = &world->loaded.applied;
+    const cairn_body_store *b = &world->bodies;
+    return (subject){ row,          row >= b->held, b->material[row],
+                      b->mass[row], b->inertia[row], state_of(world, row) };
+}
+
+/* What the owner of a body tells the others, who add zeros to it. */
+typedef struct answer {
+    int64_t found, failed; /* members that have the body; that cannot note a change of it */
+    int64_t words[(sizeof(subject) + sizeof(int64_t) - 1) / sizeof(int64_t)];
+} answer;
+
+/* Find a body; all members have the held ones. `ready`: whether a change of it can be noted here; if
+ * not, all fail. */
+static cairn_status find_subject(const cairn_world *world, cairn_body_id body, cairn_status ready,
+                                 subject *out)
+{
+    cairn_link *link = world->exchange.link;
+    int row = cairn_body_row(world, body);
+    bool held = row >= 0 && row < world->bodies.held;
+    bool here = held ? !link || link->member == 0 : row >= 0 && cairn_world_moves(world, row);
+    answer a = { .found = here, .failed = ready != CAIRN_OK };
+    *out = here ? subject_of(world, row) : (subject){ 0 };
+    if (link) {
+        memcpy(a.words, out, sizeof *out);
+        cairn_link_sums(link, &a.found, sizeof a / sizeof a.found);
+        memcpy(out, a.words, sizeof *out);
+        out->row = row;
+        TRY(link->status);
+    }
+    if (a.failed > 0)
+        return ready != CAIRN_OK ? ready : CAIRN_NO_MEMORY;
+    return a.found > 0 ? CAIRN_OK : CAIRN_NOT_FOUND;
+}
+
+/* Memory for one more change, and one more push. */
+static cairn_status reserve(cairn_applied *applied)
+{
     cairn_change_list *list = &applied->changes;
-    bool flat = world->dimension == 2;
     TRY(cairn_memory_reserve((void **)&list->items, &list->capacity, list->count + 1,
                              sizeof *list->items));
-    TRY(cairn_directory_reserve(&applied->where, list->capacity));
-    double before = energy_of(world, row);
+    TRY(cairn_memory_reserve((void **)&applied->pushes, &applied->push_capacity,
+                             applied->push_count + 1, sizeof *applied->pushes));
+    return cairn_directory_reserve(&applied->where, list->capacity);
+}
+
+/* The body that may be changed. */
+static cairn_status find_body(cairn_world *world, cairn_body_id body, subject *out)
+{
+    world->error = (cairn_error){ 0 };
+    cairn_status status = find_subject(world, body, reserve(&world->loaded.applied), out);
+    if (status == CAIRN_NOT_FOUND)
+        return cairn_fail(&world->error, status, "body", "there is no body %llu",
+                          (unsigned long long)body.uid);
+    return status;
+}
+
+static cairn_status find_dynamic(cairn_world *world, cairn_body_id body, subject *out)
+{
+    TRY(find_body(world, body, out));
+    if (out->dynamic)
+        return CAIRN_OK;
+    return cairn_fail(&world->error, CAIRN_BAD_INPUT, "body",
+                      "body %llu is not dynamic: forces and impulses do not act on it",
+                      (unsigned long long)body.uid);
+}
+
+/* J: of a dynamic body, in the gravity of the last step. */
+static double energy_of(const cairn_world *world, const subject *s)
+{
+    const cairn_body_state *at = &s->state;
+    if (!s->dynamic)
+        return 0;
+    return 0.5 * s->mass * cairn_dot(at->v, at->v) +
+           0.5 * cairn_dot(at->omega, cairn_times(s->inertia, at->omega)) -
+           s->mass * cairn_dot(world->gravity, at->x);
+}
+
+/* Copy a state and a material into the row of a body. */
+static void write_row(cairn_world *world, int row, const cairn_body_state *state, int material)
+{
+    cairn_body_store *b = &world->bodies;
     b->x[row] = state->x;
-    b->angle[row] = flat ? state->angle : 0;
-    b->q[row] = flat ? cairn_quat_in_plane(state->angle) : state->q;
+    b->angle[row] = state->angle;
+    b->q[row] = state->q;
     b->v[row] = state->v;
     b->omega[row] = state->omega;
     b->material[row] = material;
     b->asleep[row] = 0;
     b->calm[row] = 0;
-    applied->energy += energy_of(world, row) - before;
-    int known = cairn_directory_find(&applied->where, b->uid[row]);
+}
+
+/* Note the present state of a body that was changed; there is memory for it. */
+static void note_change(cairn_applied *applied, const cairn_change *change)
+{
+    cairn_change_list *list = &applied->changes;
+    int known = cairn_directory_find(&applied->where, change->uid);
     if (known < 0) {
         known = (int)list->count++;
-        cairn_directory_set(&applied->where, b->uid[row], known);
+        cairn_directory_set(&applied->where, change->uid, known);
     }
-    list->items[known] = (cairn_change){ b->uid[row], state_of(world, row), material };
-    return CAIRN_OK;
+    list->items[known] = *change;
+}
+
+/* Give a body another state and material, which were checked, and note the change. All members
+ * compute the same, and write what they have of the body: it may be a ghost. */
+static void change(cairn_world *world, uint64_t uid, subject *s, const cairn_body_state *state,
+                   int material)
+{
+    cairn_applied *applied = &world->loaded.applied;
+    bool flat = world->dimension == 2;
+    double before = energy_of(world, s);
+    s->state = *state;
+    s->state.angle = flat ? state->angle : 0;
+    s->state.q = flat ? cairn_quat_in_plane(state->angle) : state->q;
+    applied->energy += energy_of(world, s) - before;
+    if (s->row >= 0)
+        write_row(world, s->row, &s->state, material);
+    note_change(applied, &(cairn_change){ uid, s->state, material });
 }
 
 cairn_status cairn_body_get(const cairn_world *world, cairn_body_id body, cairn_body_state *out)
 {
+    subject s;
     cairn_pile_return((cairn_world *)world);
-    int row = cairn_body_row(world, body);
-    if (row < 0)
-        return CAIRN_NOT_FOUND;
-    *out = state_of(world, row);
+    TRY(find_subject(world, body, CAIRN_OK, &s));
+    *out = s.state;
     return CAIRN_OK;
 }
 
 cairn_status cairn_body_put(cairn_world *world, cairn_body_id body, const cairn_body_state *state)
 {
+    subject s;
     cairn_pile_return(world);
-    int row;
-    TRY(find_body(world, body, &row));
-    TRY(cairn_body_state_check(world, row, state, &world->error));
-    return change(world, row, state, world->bodies.material[row]);
+    TRY(find_body(world, body, &s));
+    TRY(cairn_body_state_check(world, s.dynamic ? -1 : s.row, state, &world->error));
+    change(world, body.uid, &s, state, s.material);
+    return CAIRN_OK;
 }
 
 cairn_status cairn_body_set_material(cairn_world *world, cairn_body_id body, int material)
 {
+    subject s;
     cairn_pile_return(world);
-    int row;
-    TRY(find_body(world, body, &row));
+    TRY(find_body(world, body, &s));
     if (material < 0 || (size_t)material >= world->materials.count)
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "material", "there is no material %d",
                           material);
-    cairn_body_state state = state_of(world, row);
-    return change(world, row, &state, material);
+    const cairn_body_state state = s.state;
+    change(world, body.uid, &s, &state, material);
+    return CAIRN_OK;
 }
 
 /* A force or an impulse and what belongs to it: finite, and in 2D without the components that do
@@ -385,14 +455,12 @@ cairn_status cairn_body_push(cairn_world *world, cairn_body_id body, cairn_vec3 
 {
     cairn_pile_return(world);
     cairn_applied *applied = &world->loaded.applied;
-    int row;
-    TRY(find_dynamic(world, body, &row));
+    subject s;
+    TRY(find_dynamic(world, body, &s));
     TRY(check_vectors(world, "force", force, torque));
     if (world->dimension == 2 && (torque.x != 0 || torque.y != 0))
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "torque",
                           "in 2D only the z component may be given");
-    TRY(cairn_memory_reserve((void **)&applied->pushes, &applied->push_capacity,
-                             applied->push_count + 1, sizeof *applied->pushes));
     applied->pushes[applied->push_count++] = (cairn_pushed){ body.uid, force, torque };
     return CAIRN_OK;
 }
@@ -403,20 +471,20 @@ cairn_status cairn_body_strike(cairn_world *world, cairn_body_id body, cairn_vec
                                cairn_vec3 point)
 {
     cairn_pile_return(world);
-    const cairn_body_store *b = &world->bodies;
-    int row;
-    TRY(find_dynamic(world, body, &row));
+    subject s;
+    TRY(find_dynamic(world, body, &s));
     TRY(check_vectors(world, "impulse", impulse, point));
     if (world->dimension == 2 && point.z != 0)
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "point", "in 2D z must be 0");
-    cairn_body_state state = state_of(world, row);
-    cairn_vec3 turn = cairn_cross(cairn_sub(point, state.x), impulse), J = b->inertia[row];
+    cairn_body_state state = s.state;
+    cairn_vec3 turn = cairn_cross(cairn_sub(point, state.x), impulse), J = s.inertia;
     if (world->dimension == 3)
         turn = cairn_rotate_back(state.q, turn);
-    state.v = cairn_add_scaled(state.v, 1 / b->mass[row], impulse);
+    state.v = cairn_add_scaled(state.v, 1 / s.mass, impulse);
     state.omega.x += J.x > 0 ? turn.x / J.x : 0;
     state.omega.y += J.y > 0 ? turn.y / J.y : 0;
     state.omega.z += J.z > 0 ? turn.z / J.z : 0;
-    TRY(cairn_body_state_check(world, row, &state, &world->error));
-    return change(world, row, &state, b->material[row]);
+    TRY(cairn_body_state_check(world, -1, &state, &world->error));
+    change(world, body.uid, &s, &state, s.material);
+    return CAIRN_OK;
 }

@@ -968,6 +968,51 @@ TEST(bodies_come_and_go_the_same_way)
     act = NULL;
 }
 
+/* All members do to bodies what a program with a control law would: it looks at one and pushes
+ * another; strikes; puts one where another member is; changes materials; moves a paddle. */
+static void control(cairn_world *world, int k)
+{
+    cairn_body_state state, seen;
+    const cairn_body_id looked_at = { (uint64_t)(20 + 3 * k) }, paddle = { 2 };
+    const cairn_vec3 zero = { 0, 0, 0 };
+    CHECK_OK(cairn_body_get(world, looked_at, &state));
+    for (uint64_t i = 5; i < 95; i += 9) {
+        cairn_vec3 force = cairn_scale(-3, state.v);
+        CHECK_OK(cairn_body_push(world, (cairn_body_id){ i }, force, cairn_vec(0, 0, 0.1)));
+    }
+    CHECK_OK(cairn_body_strike(world, (cairn_body_id){ (uint64_t)(10 + k) }, cairn_vec(0.3, 0, 0.4),
+                               cairn_add(state.x, cairn_vec(0, 0.1, 0))));
+    state.x.z += 0.6;
+    CHECK_OK(cairn_body_put(world, looked_at, &state));
+    CHECK_OK(cairn_body_get(world, looked_at, &seen));
+    CHECK(memcmp(&seen.x, &state.x, sizeof seen.x) == 0);
+    CHECK_OK(cairn_body_set_material(world, (cairn_body_id){ (uint64_t)(40 + k) }, 0));
+    if (k == 3)
+        CHECK_OK(cairn_body_stop(world, paddle));
+    CHECK(cairn_body_push(world, (cairn_body_id){ 5000 }, zero, zero) == CAIRN_NOT_FOUND);
+    CHECK_CONTAINS(world->error.message, "there is no body 5000");
+    CHECK(cairn_body_strike(world, paddle, zero, zero) == CAIRN_BAD_INPUT);
+    state.x.x = NAN;
+    CHECK(cairn_body_put(world, looked_at, &state) == CAIRN_NOT_FINITE);
+    CHECK(cairn_body_set_material(world, looked_at, 7) == CAIRN_BAD_INPUT);
+}
+
+TEST(what_a_caller_applies_has_the_same_effect)
+{
+    static const int count[] = { 2, 3, 4 };
+    act = control;
+    for (int k = 0; k < (CHECKED ? 2 : 3); k++) {
+        check_parts(mixture, k % 2 ? "coulomb" : "convex", 10, count[k]);
+        CHECK_INT(whole.report.changed, 3);
+        CHECK(whole.report.energy.applied != 0 && whole.report.energy.load_work != 0);
+        for (int i = 0; i < count[k]; i++) {
+            CHECK_INT(jobs[i].report.changed, 3);
+            CHECK_NEAR(jobs[i].report.energy.applied, whole.report.energy.applied, 0);
+        }
+    }
+    act = NULL;
+}
+
 /* A long line of balls that almost touch, small pyramids beside it, and two balls that fall: one on the
  * line, one on a pyramid. The line returns to where it began, so that its two ends belong to one
  * member in some cuts. */
@@ -1415,6 +1460,7 @@ GROUP(test_exchange)
         CASE(loads_push_the_same_way), CASE(inlets_pour_the_same_bodies),
         CASE(outlets_take_the_same_bodies_and_bring_them_back),
         CASE(fixed_bodies_are_removed_the_same_way), CASE(bodies_come_and_go_the_same_way),
+        CASE(what_a_caller_applies_has_the_same_effect),
         CASE(groups_fall_asleep_and_wake_the_same_way), CASE(joints_hold_the_same_way),
         CASE(all_members_end_where_a_message_cannot_be_sent),
         CASE(the_first_member_collects_the_state_of_all), CASE(cells_press_the_same_way),
