@@ -164,19 +164,21 @@ CAIRN_API cairn_status cairn_run_resume(const char *folder, const cairn_resume_o
  *
  * Without a change the folder and its hash are those of cairn_run. What was pushed and changed is
  * in run.h5, so that cairn-check recomputes every step. A refused call changes nothing, and
- * `error` (may be NULL) says why. */
+ * `error` (may be NULL) says why. With several processes scene->world has all bodies between the
+ * steps; materials, functions of time and force functions must then stay as they were. */
 
 /** A run that the caller steps. */
 typedef struct cairn_running cairn_running;
 
-/** Begin a run; folder and failures as cairn_run. `scene` must outlive it. CAIRN_UNSUPPORTED: the
- *  scene is shared among several processes. */
+/** Begin a run; folder and failures as cairn_run. `scene` must outlive it. With scene->link rank 0
+ *  alone makes these calls, and the others are in cairn_ranks_serve. */
 CAIRN_API cairn_status cairn_run_begin(cairn_scene *scene, const char *folder, cairn_running **out,
                                        cairn_error *error);
 /** Go on with a run that was ended early or killed, from its last checkpoint; failures as
  *  cairn_run_resume. The bits are those of a run that never stopped if the caller does the same
- *  again in each step. `scene` is to be destroyed after the run (NULL if there is none). */
-CAIRN_API cairn_status cairn_run_continue(const char *folder, cairn_scene **scene,
+ *  again in each step. `link`: the processes that go on with it, NULL: this one. `scene` is to be
+ *  destroyed after the run (NULL if there is none). */
+CAIRN_API cairn_status cairn_run_continue(const char *folder, cairn_link *link, cairn_scene **scene,
                                           cairn_running **out, cairn_error *error);
 /** Whether there is a step left: the duration is not over, the run is not at rest, no event has
  *  ended it and no step failed. */

@@ -405,6 +405,19 @@ CAIRN_API cairn_status cairn_saved_cut(const cairn_saved *saved, const cairn_lin
 CAIRN_API cairn_status cairn_world_load_share(const void *data, size_t bytes, cairn_link *link,
                                               cairn_world **out, cairn_error *error);
 
+/** Write what was applied to a world since its last step (cairn_body_push, _strike, _put,
+ *  _set_material), and the present drivers and targets of motors, as bytes for cairn_world_apply;
+ *  `write` is called once. */
+CAIRN_API cairn_status cairn_world_applied(const cairn_world *world, cairn_write_fn *write,
+                                           void *context);
+/** Apply it to another world with the same bodies, or to a share of it: every process of a joined
+ *  world with the same bytes. No message is sent. After CAIRN_BAD_INPUT, the bytes are not valid,
+ *  or CAIRN_NO_MEMORY a part may have been applied. */
+CAIRN_API cairn_status cairn_world_apply(cairn_world *world, const void *data, size_t bytes);
+/** Whether two worlds have the same materials, functions of time and function of the state that
+ *  gives forces. */
+CAIRN_API bool cairn_world_alike(const cairn_world *one, const cairn_world *other);
+
 /** What this process has of a joined world. */
 typedef struct cairn_world_part {
     int begin, end;       /* rows of the dynamic bodies that it computes                         */

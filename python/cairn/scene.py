@@ -413,7 +413,7 @@ def continue_run(folder) -> Running:
     of a run that never stopped if the program does the same again in each step."""
     out, scene, error = ffi.new("cairn_running **"), ffi.new("cairn_scene **"), new_error()
     process.computes()
-    status = lib.cairn_run_continue(os.fsencode(folder), scene, out, error)
+    status = lib.cairn_run_continue(os.fsencode(folder), ffi.NULL, scene, out, error)
     owner = ffi.gc(scene[0], lib.cairn_scene_destroy) if scene[0] != ffi.NULL else None
     check(status, error)
     made = Scene(owner, text(owner.text), None)

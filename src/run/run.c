@@ -631,7 +631,7 @@ static bool is_complete(const char *folder)
  * that conclude() frees it. `began` is shifted so that wall times count all parts of the run. */
 static cairn_status restore(run *r, const char *folder, cairn_link *ranks, cairn_run_extent *extent)
 {
-    cairn_run_marks marks = { .team = &(cairn_team){ .ranks = ranks } };
+    cairn_run_marks marks = { .team = &(cairn_team){ .ranks = ranks, .whole = r->team.whole } };
     if (!cairn_is_folder(folder))
         return explain_missing(folder, &r->error);
     TRY(cairn_folder_lock(folder, &r->lock, &r->error));
@@ -728,6 +728,7 @@ static run *new_run(cairn_scene *scene, const char *folder)
     if (!r)
         return NULL;
     *r = (run){ .scene = scene, .ending = "failed", .lock = -1, .began = cairn_clock_seconds() };
+    r->team.whole = true;
     r->folder = folder ? cairn_memory_zeroed(bytes, 1) : NULL;
     if (folder && !r->folder) {
         cairn_memory_free(r);
@@ -756,17 +757,8 @@ static cairn_status hand_over(run *r, cairn_status status, cairn_running **out, 
     return CAIRN_OK;
 }
 
-static cairn_status refuse_ranks(run *r)
-{
-    if (!r->scene || !r->scene->link || r->scene->link->members < 2)
-        return CAIRN_OK;
-    return cairn_fail(&r->error, CAIRN_UNSUPPORTED, NULL,
-                      "a run by several processes cannot be stepped by its caller");
-}
-
 static cairn_status begin_own(run *r)
 {
-    TRY(refuse_ranks(r));
     TRY(prepare(r));
     cairn_status status = begin(r, r->folder);
     return status == CAIRN_OK ? CAIRN_OK : finish(r, status);
@@ -780,10 +772,10 @@ cairn_status cairn_run_begin(cairn_scene *scene, const char *folder, cairn_runni
     return r ? hand_over(r, begin_own(r), out, error) : CAIRN_NO_MEMORY;
 }
 
-cairn_status cairn_run_continue(const char *folder, cairn_scene **scene, cairn_running **out,
-                                cairn_error *error)
+cairn_status cairn_run_continue(const char *folder, cairn_link *link, cairn_scene **scene,
+                                cairn_running **out, cairn_error *error)
 {
-    const cairn_resume_options options = { 0 };
+    const cairn_resume_options options = { .link = link };
     *out = NULL;
     *scene = NULL;
     run *r = new_run(NULL, folder);
@@ -824,7 +816,17 @@ cairn_status cairn_run_step(cairn_running *r, cairn_step_report *report, cairn_e
     *error = (cairn_error){ 0 };
     *report = (cairn_step_report){ 0 };
     TRY(check_step(r, error));
-    r->failed = take_step(r, report);
+    r->failed = cairn_team_apply(&r->team, r->scene, &r->error);
+    if (r->failed == CAIRN_UNSUPPORTED) { /* nothing was applied */
+        r->failed = CAIRN_OK;
+        *error = r->error;
+        r->error = (cairn_error){ 0 };
+        return CAIRN_UNSUPPORTED;
+    }
+    if (r->failed == CAIRN_OK)
+        r->failed = take_step(r, report);
+    if (r->failed == CAIRN_OK)
+        r->failed = look(r);
     r->left = look_at(r);
     *error = r->error;
     return r->failed;

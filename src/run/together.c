@@ -128,7 +128,7 @@ bool cairn_team_can_spread(const cairn_team *t, const cairn_scene *scene)
     bool data = false;
     for (int id = 0; id < b.shape_count; id++)
         data = data || b.shapes[id].geometry;
-    return count_members(t->ranks, parts) > 1 && !needs_whole(scene) && !data &&
+    return count_members(t->ranks, parts) > 1 && !t->whole && !needs_whole(scene) && !data &&
            !cairn_lattice_exists(&cell);
 }
 
@@ -172,7 +172,9 @@ static cairn_status begin_saved(cairn_team *t, cairn_scene *scene, cairn_error *
 
 cairn_status cairn_team_begin(cairn_team *t, cairn_scene *scene, cairn_error *error)
 {
-    *t = (cairn_team){ .ranks = scene->link, .link = &t->own, .world = scene->world };
+    *t = (cairn_team){
+        .ranks = scene->link, .link = &t->own, .world = scene->world, .whole = t->whole
+    };
     if (!t->ranks)
         return CAIRN_OK;
     if (scene->shared && scene->shared->saved.file.data)
@@ -182,7 +184,7 @@ cairn_status cairn_team_begin(cairn_team *t, cairn_scene *scene, cairn_error *er
         scene->shared->scene = NULL;
         t->link = &scene->shared->link;
         t->stale = true;
-        t->spread = !needs_whole(scene);
+        t->spread = !t->whole && !needs_whole(scene);
         choose_threads(t);
         return check(t, scene, error);
     }
@@ -284,6 +286,27 @@ cairn_status cairn_team_act(cairn_team *t, const cairn_scene *scene, const cairn
     if (t->copy)
         TRY(act(t->world, deed));
     return act(scene->world, deed);
+}
+
+static cairn_status apply_to_all(const void *data, size_t bytes, void *context)
+{
+    cairn_team *t = context;
+    tell(t, CAIRN_ORDER_APPLY);
+    for (int k = 1; k < t->link->members; k++)
+        cairn_link_send(t->link, k, data, bytes);
+    return cairn_world_apply(t->world, data, bytes);
+}
+
+/* Materials and functions of time are those with which the run began. */
+cairn_status cairn_team_apply(cairn_team *t, const cairn_scene *scene, cairn_error *error)
+{
+    if (!t->copy)
+        return CAIRN_OK;
+    if (!cairn_world_alike(scene->world, t->world))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "world",
+                          "materials, functions of time and force functions cannot be changed "
+                          "during a run by several processes");
+    return cairn_world_applied(scene->world, apply_to_all, t);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -534,6 +557,13 @@ static cairn_status obey_action(cairn_team *t)
     return t->link->status == CAIRN_OK ? act(t->world, &deed) : t->link->status;
 }
 
+static cairn_status obey_application(cairn_team *t)
+{
+    size_t bytes;
+    const void *data = cairn_link_receive(t->link, 0, &bytes);
+    return data ? cairn_world_apply(t->world, data, bytes) : t->link->status;
+}
+
 static cairn_status obey(cairn_team *t)
 {
     for (;;) {
@@ -544,6 +574,8 @@ static cairn_status obey(cairn_team *t)
             TRY(step(t, t->copy, NULL));
         else if (next.what == CAIRN_ORDER_GATHER)
             TRY(cairn_world_gather(t->world, NULL));
+        else if (next.what == CAIRN_ORDER_APPLY)
+            TRY(obey_application(t));
         else if (next.what == CAIRN_ORDER_ACT)
             TRY(obey_action(t));
         else

@@ -29,6 +29,7 @@ typedef struct cairn_team_spent {
 typedef enum cairn_order_kind {
     CAIRN_ORDER_STEP,
     CAIRN_ORDER_ACT,         /* a deed follows, which all do                                    */
+    CAIRN_ORDER_APPLY,       /* what the caller of a run applied to bodies follows              */
     CAIRN_ORDER_GATHER,      /* send all that rank 0 needs for its world                        */
     CAIRN_ORDER_BODIES,      /* send bodies with uids [from, to); those from `known` on are new */
     CAIRN_ORDER_CONTACTS,    /* send the next contacts; from 0: the first ones of the frame     */
@@ -70,6 +71,7 @@ typedef struct cairn_team {
     cairn_world *world; /* that this process steps                                          */
     bool stale;         /* rank 0: the world of the scene is older than `world`             */
     bool spread;        /* rank 0: its world for files never has all bodies                 */
+    bool whole;         /* rank 0: it must have them, since the caller steps the run; given */
     cairn_window window;
     double speed2; /* m^2/s^2: of the fastest body; known if the run waits for rest    */
     cairn_team_spent spent;
@@ -80,6 +82,8 @@ typedef struct cairn_team {
 cairn_status cairn_team_begin(cairn_team *team, cairn_scene *scene, cairn_error *error);
 /* Step the world of all; scene->world is not current afterwards. */
 cairn_status cairn_team_step(cairn_team *team, const cairn_scene *scene, cairn_step_report *report);
+/* Let the world of all have what the caller applied to scene->world since the last step. */
+cairn_status cairn_team_apply(cairn_team *team, const cairn_scene *scene, cairn_error *error);
 /* Make scene->world current. */
 cairn_status cairn_team_look(cairn_team *team, const cairn_scene *scene);
 /* Whether no body is faster, m/s, and all inlets are done; NaN is not slow. Known if the run or an

@@ -497,6 +497,11 @@ static void remove_driven(cairn_driven_list *driven, size_t count, uint64_t uid)
     driven->count = kept;
 }
 
+void cairn_drivers_clear(cairn_driven_list *driven)
+{
+    remove_driven(driven, driven->count, CAIRN_NO_BODY);
+}
+
 /* The lists keep their order, in which drivers of one body are applied. */
 void cairn_drivers_remove(cairn_world *world, uint64_t uid)
 {

@@ -141,6 +141,9 @@ static cairn_status take_inputs(gathering *g)
             return CAIRN_NO_MEMORY;
         memcpy((char *)&whole->inputs + inputs[k].offset, &array, sizeof array);
     }
+    const cairn_step_inputs in = cairn_world_step_inputs(g->world);
+    whole->inputs.changes = in.changes; /* all members know them */
+    whole->inputs.change = in.change;
     return CAIRN_OK;
 }
 
@@ -587,6 +590,7 @@ static cairn_status copy_rest(const cairn_world *from, cairn_world *to)
     copy_joints(&from->joints, &to->joints);
     TRY(copy_inlets(&from->inlets, &to->inlets));
     copy_driven(&from->driven, &to->driven);
+    TRY(cairn_applied_copy(from, to));
     cairn_world_copy_varied(from, to);
     cairn_cells_copy(from, to);
     cairn_lattice_copy(from, to);

@@ -161,6 +161,12 @@ static inline bool cairn_loads_act(const cairn_loaded_list *loaded)
 /* vary.c: after a step that succeeded, report what was applied before it and forget the pushes. */
 void cairn_applied_report(cairn_applied *applied, cairn_step_report *report);
 void cairn_applied_release(cairn_applied *applied);
+/* Add a push, or note and make a change, that a world with the same bodies has accepted; nothing
+ * happens to a body that is elsewhere. */
+cairn_status cairn_applied_push(cairn_world *world, const cairn_pushed *push);
+cairn_status cairn_applied_change(cairn_world *world, const cairn_change *change);
+/* The pushes that wait in one world wait in the other one, which has no changes to report. */
+cairn_status cairn_applied_copy(const cairn_world *from, cairn_world *to);
 
 /* The pose of a driven body at a time, s. */
 void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_vec3 *x,
@@ -176,6 +182,8 @@ cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *
 cairn_status cairn_load_add(cairn_world *world, uint64_t uid, const cairn_load *load);
 /* Removes the drivers and loads of one body; CAIRN_NO_BODY: of all bodies. */
 void cairn_drivers_remove(cairn_world *world, uint64_t uid);
+/* Removes the drivers of all bodies. */
+void cairn_drivers_clear(cairn_driven_list *driven);
 /* Adds the loads of all bodies `ahead` s from now, N and N m. Torques are given in the frame that
  * the body will have by then. The caller clears both arrays. Fails if the world's force function
  * does. */

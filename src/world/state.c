@@ -493,6 +493,8 @@ static cairn_status read_push(cairn_reader *r, cairn_world *world)
     cairn_body_id body = { (uint64_t)cairn_read_whole(r) };
     cairn_vec3 force = cairn_read_vector(r), torque = cairn_read_vector(r);
     TRY(settle(r));
+    if (world->exchange.making || world->exchange.link) /* it may be elsewhere */
+        return cairn_applied_push(world, &(cairn_pushed){ body.uid, force, torque });
     cairn_status status = cairn_body_push(world, body, force, torque);
     return status == CAIRN_NOT_FOUND ? CAIRN_OK : status;
 }
@@ -799,4 +801,94 @@ cairn_status cairn_world_load(const void *data, size_t bytes, cairn_world **out,
 {
     cairn_saved whole = { .share = false };
     return cairn_state_load(data, bytes, &whole, out, error);
+}
+
+/* ==== what a caller applied to a world ======================================================== */
+
+static void write_change(cairn_writer *w, const cairn_change *change)
+{
+    const cairn_body_state *s = &change->state;
+    cairn_write_whole(w, (int64_t)change->uid);
+    cairn_write_vector(w, s->x);
+    cairn_write_real(w, s->q.w);
+    cairn_write_vector(w, (cairn_vec3){ s->q.x, s->q.y, s->q.z });
+    cairn_write_real(w, s->angle);
+    cairn_write_vector(w, s->v);
+    cairn_write_vector(w, s->omega);
+    cairn_write_whole(w, change->material);
+}
+
+static cairn_status read_change(cairn_reader *r, cairn_world *world)
+{
+    cairn_change change = { .uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX) };
+    cairn_body_state *s = &change.state;
+    s->x = cairn_read_vector(r);
+    s->q.w = cairn_read_real(r);
+    cairn_vec3 imaginary = cairn_read_vector(r);
+    s->q = (cairn_quat){ s->q.w, imaginary.x, imaginary.y, imaginary.z };
+    s->angle = cairn_read_real(r);
+    s->v = cairn_read_vector(r);
+    s->omega = cairn_read_vector(r);
+    change.material = (int)cairn_read_within(r, 0, (int64_t)world->materials.count - 1);
+    TRY(settle(r));
+    return cairn_applied_change(world, &change);
+}
+
+cairn_status cairn_world_applied(const cairn_world *world, cairn_write_fn *write, void *context)
+{
+    const cairn_applied *applied = &world->loaded.applied;
+    cairn_writer w = { 0 };
+    cairn_write_whole(&w, (int64_t)applied->changes.count);
+    for (size_t k = 0; k < applied->changes.count; k++)
+        write_change(&w, &applied->changes.items[k]);
+    cairn_write_real(&w, applied->energy);
+    write_pushes(&w, world);
+    write_driven(&w, world);
+    for (size_t k = 0; k < world->joints.count; k++) {
+        cairn_write_real(&w, world->joints.items[k].def.turn.target);
+        cairn_write_real(&w, world->joints.items[k].def.slide.target);
+    }
+    cairn_status status = w.failed ? CAIRN_NO_MEMORY : write(w.data, w.size, context);
+    cairn_writer_destroy(&w);
+    return status;
+}
+
+/* Drivers are replaced by those of the other world, which may be the same. */
+static cairn_status apply(cairn_reader *r, cairn_world *world)
+{
+    TRY(read_each(r, world, read_change));
+    world->loaded.applied.energy = cairn_read_real(r);
+    TRY(read_each(r, world, read_push));
+    cairn_drivers_clear(&world->driven);
+    TRY(read_each(r, world, read_driver));
+    for (size_t k = 0; k < world->joints.count; k++) {
+        world->joints.items[k].def.turn.target = cairn_read_real(r);
+        world->joints.items[k].def.slide.target = cairn_read_real(r);
+    }
+    return settle(r);
+}
+
+cairn_status cairn_world_apply(cairn_world *world, const void *data, size_t bytes)
+{
+    cairn_arena arena = { 0 };
+    cairn_reader r = { .data = data, .size = bytes, .arena = &arena };
+    world->error = (cairn_error){ 0 };
+    cairn_status status = apply(&r, world);
+    cairn_arena_destroy(&arena);
+    return status;
+}
+
+/* By their bytes: what differs has other bytes. */
+bool cairn_world_alike(const cairn_world *one, const cairn_world *other)
+{
+    cairn_writer a = { 0 }, b = { 0 };
+    write_materials(&a, one);
+    write_materials(&b, other);
+    cairn_varied_write(&a, one);
+    cairn_varied_write(&b, other);
+    bool same = !a.failed && !b.failed && a.size == b.size &&
+                memcmp(a.data, b.data, a.size) == 0 && one->loaded.force == other->loaded.force;
+    cairn_writer_destroy(&a);
+    cairn_writer_destroy(&b);
+    return same;
 }

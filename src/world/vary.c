@@ -405,6 +405,34 @@ static void change(cairn_world *world, uint64_t uid, subject *s, const cairn_bod
     note_change(applied, &(cairn_change){ uid, s->state, material });
 }
 
+cairn_status cairn_applied_push(cairn_world *world, const cairn_pushed *push)
+{
+    cairn_applied *applied = &world->loaded.applied;
+    TRY(reserve(applied));
+    applied->pushes[applied->push_count++] = *push;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_applied_change(cairn_world *world, const cairn_change *change)
+{
+    int row = cairn_body_row(world, (cairn_body_id){ change->uid });
+    TRY(reserve(&world->loaded.applied));
+    if (row >= 0)
+        write_row(world, row, &change->state, change->material);
+    note_change(&world->loaded.applied, change);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_applied_copy(const cairn_world *from, cairn_world *to)
+{
+    const cairn_applied *applied = &from->loaded.applied;
+    empty_changes(&to->loaded.applied);
+    to->loaded.applied.push_count = 0;
+    for (size_t k = 0; k < applied->push_count; k++)
+        TRY(cairn_applied_push(to, &applied->pushes[k]));
+    return CAIRN_OK;
+}
+
 cairn_status cairn_body_get(const cairn_world *world, cairn_body_id body, cairn_body_state *out)
 {
     subject s;
@@ -454,15 +482,13 @@ cairn_status cairn_body_push(cairn_world *world, cairn_body_id body, cairn_vec3 
                              cairn_vec3 torque)
 {
     cairn_pile_return(world);
-    cairn_applied *applied = &world->loaded.applied;
     subject s;
     TRY(find_dynamic(world, body, &s));
     TRY(check_vectors(world, "force", force, torque));
     if (world->dimension == 2 && (torque.x != 0 || torque.y != 0))
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "torque",
                           "in 2D only the z component may be given");
-    applied->pushes[applied->push_count++] = (cairn_pushed){ body.uid, force, torque };
-    return CAIRN_OK;
+    return cairn_applied_push(world, &(cairn_pushed){ body.uid, force, torque });
 }
 
 /* v += J/m, omega += I^-1 R^T ((p - x) x J) in the body frame. A point has no moments of inertia

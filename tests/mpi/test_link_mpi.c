@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "mpi/mpi.h"
-#include "tests/check.h"
+#include "tests/problems/run_scene.h"
 
 static cairn_link link_;
 
@@ -98,6 +98,44 @@ TEST(traffic_is_counted)
     CHECK(cairn_mpi_ranks_here(&link_) == link_.members);
 }
 
+static const char *const scene_balls =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}}\n"
+    "bodies: [{motion: fixed, shape: {half_space: {}}}]\n"
+    "generators:\n"
+    "  - grid: {count: [4, 4, 3], spacing: [0.15, 0.15, 0.15], origin: [-0.2, -0.2, 0.08], radius: "
+    "0.07}\n"
+    "run: {time_step: 0.01, duration: 0.1, solver: ngs, parts: 4, threads: 1}\n";
+
+/* A caller pushes and strikes in each step what it sees at the time; the hash at the end. */
+static uint64_t run_loop(cairn_link *link)
+{
+    cairn_scene *scene = scene_text_good(scene_balls, NULL);
+    cairn_running *run;
+    cairn_run_summary summary;
+    scene->link = link;
+    CHECK_OK(cairn_run_begin(scene, NULL, &run, NULL));
+    for (uint64_t k = 1; cairn_run_goes_on(run); k++) {
+        cairn_body_state state;
+        CHECK_OK(cairn_body_get(scene->world, (cairn_body_id){ 40 - k }, &state));
+        CHECK_OK(cairn_body_push(scene->world, (cairn_body_id){ 2 * k },
+                                 (cairn_vec3){ 100 * state.x.z, 0, 5 }, (cairn_vec3){ 0, 0, 0 }));
+        CHECK_OK(cairn_body_strike(scene->world, (cairn_body_id){ 3 * k }, state.v, state.x));
+        CHECK_OK(cairn_run_step(run, NULL, NULL));
+    }
+    CHECK_OK(cairn_run_end(&run, &summary, NULL));
+    cairn_scene_destroy(scene);
+    return summary.hash;
+}
+
+TEST(a_loop_of_rank_0_pushes_bodies_of_all_ranks)
+{
+    if (link_.member == 0)
+        CHECK(run_loop(&link_) == run_loop(NULL));
+    else
+        CHECK_OK(cairn_ranks_serve(&link_, NULL));
+}
+
 /* The last test: the link is of no use afterwards. What was sent before still arrives. */
 TEST(ranks_that_wait_for_one_that_left_fail)
 {
@@ -123,6 +161,7 @@ static int run_as_rank(void)
                                         CASE(long_messages_travel_in_pieces),
                                         CASE(reductions_are_over_all_ranks),
                                         CASE(traffic_is_counted),
+                                        CASE(a_loop_of_rank_0_pushes_bodies_of_all_ranks),
                                         CASE(ranks_that_wait_for_one_that_left_fail) };
     cairn_error error = { 0 };
     if (cairn_mpi_open(&link_, &error) != CAIRN_OK) {

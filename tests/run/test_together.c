@@ -106,6 +106,27 @@ static const char *const scene_events =
     "run: {time_step: 5e-3, duration: 0.4, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
     "      frame_interval: 0.05, certificate: full, checkpoint_every: 0.1, statistics: [flow]}\n";
 
+/* What a control law acts on: balls, a paddle that is driven and an arm with a motor. */
+static const char *const scene_controlled =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}, ice: {friction: 0.05}}\n"
+    "bodies:\n"
+    "  - {name: floor, motion: fixed, shape: {half_space: {}}, material: stone}\n"
+    "  - {motion: fixed, shape: {inside_cylinder: {radius: 0.6}}, material: stone}\n"
+    "  - {name: paddle, motion: driven, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0, 0, "
+    "0.6],\n"
+    "     drivers: [{velocity: {velocity: [0, 0, -0.5]}}], material: stone}\n"
+    "  - {name: arm, shape: {capsule: {radius: 0.02, length: 0.3}}, position: [0, 0, 1.2], material: stone}\n"
+    "joints: [{revolute: {a: arm, anchor: [0, 0, 1.4], axis: [0, 1, 0], turn: {motor: position, "
+    "effort: 40}}}]\n"
+    "generators:\n"
+    "  - grid: {count: [4, 4, 3], spacing: [0.15, 0.15, 0.15], origin: [-0.2, -0.2, 0.1], radius: "
+    "0.07,\n"
+    "           jitter: 0.002, seed: 3, material: stone}\n"
+    "run: {time_step: 0.01, duration: 0.2, solver: ngs, parts: 4, threads: 1, frame_interval: "
+    "0.05,\n"
+    "      certificate: full, checkpoint_every: 0.1, statistics: [energy]}\n";
+
 /* What one member does, and how it ended. The first one runs; `resumes`: from a checkpoint. */
 typedef struct job {
     member m;
@@ -113,6 +134,7 @@ typedef struct job {
     const char *scene; /* NULL: scene_balls */
     const char *path;  /* of a scene that all members read; NULL: the first one makes it */
     bool resumes;
+    void (*law)(cairn_world *world, int step); /* of the caller, before each step; NULL: none */
     int steps;   /* that it is stopped after; 0: never */
     bool shared; /* members made shares of the world   */
     cairn_run_summary summary;
@@ -129,9 +151,41 @@ static bool stop_after(const cairn_progress *progress, void *context)
     return j->steps == 0 || progress->step < j->steps;
 }
 
+/* A loop of the caller. */
+static void lead_loop(job *j, cairn_link *link)
+{
+    cairn_scene *scene = NULL;
+    cairn_running *run = NULL;
+    if (j->resumes) {
+        j->status = cairn_run_continue(j->folder, link, &scene, &run, &j->error);
+    } else if (j->path) {
+        j->status = cairn_ranks_load(link, j->path, NULL, 0, &scene, &j->error);
+    } else {
+        scene = scene_text_good(j->scene, j->override);
+        scene->link = link;
+    }
+    if (!run && j->status == CAIRN_OK)
+        j->status = cairn_run_begin(scene, j->folder, &run, &j->error);
+    j->shared = scene && scene->shared;
+    cairn_step_report report;
+    for (int k = 0; cairn_run_goes_on(run) && (j->steps == 0 || k < j->steps); k++) {
+        j->law(scene->world, (int)(100 * cairn_world_time(scene->world) + 0.5));
+        j->status = cairn_run_step(run, &report, &j->error);
+    }
+    if (run && j->status == CAIRN_OK)
+        j->status = cairn_run_end(&run, &j->summary, &j->error);
+    else if (run)
+        cairn_run_end(&run, NULL, NULL);
+    cairn_scene_destroy(scene);
+}
+
 static void lead(job *j, cairn_link *link)
 {
     cairn_scene *scene = NULL;
+    if (j->law) {
+        lead_loop(j, link);
+        return;
+    }
     if (j->resumes) {
         cairn_resume_options options = { .progress = stop_after, .context = j, .link = link };
         j->status = cairn_run_resume(j->folder, &options, &scene, &j->summary, &j->error);
@@ -488,11 +542,110 @@ TEST(what_the_first_member_cannot_begin_ends_all)
     }
 }
 
+/* The force on the arm depends on what the caller sees of the balls; one is struck, one is put
+ * elsewhere, one becomes slippery; the paddle turns back, the motor gets another target. */
+static void control(cairn_world *world, int step)
+{
+    const cairn_body_id arm = { 3 }, paddle = { 2 }, ball = { (uint64_t)(4 + step) };
+    const cairn_vec3 zero = { 0, 0, 0 };
+    const cairn_bodies b = cairn_world_bodies(world);
+    double height = 0;
+    for (int i = b.held; i < b.count; i++)
+        height += b.x[i].z;
+    CHECK_OK(cairn_body_push(world, arm, (cairn_vec3){ height - 8, 0, 0 }, zero));
+    CHECK_OK(cairn_joint_aim(world, (cairn_joint_id){ 0, 0 }, true, 0.01 * step));
+    if (step % 3 == 0)
+        CHECK_OK(cairn_body_strike(world, ball, (cairn_vec3){ 0, 0.2, 0.5 }, zero));
+    if (step == 5 || step == 14) {
+        cairn_body_state state;
+        CHECK_OK(cairn_body_get(world, ball, &state));
+        state.x.z += 0.8;
+        CHECK_OK(cairn_body_put(world, ball, &state));
+        CHECK_OK(cairn_body_set_material(world, ball, 1));
+    }
+    cairn_driver up = cairn_driver_default(CAIRN_DRIVER_VELOCITY);
+    up.velocity = (cairn_vec3){ 0.2, 0, 0.6 };
+    if (step == 7)
+        CHECK_OK(cairn_body_drive(world, paddle, &up, 1));
+    if (step == 16)
+        CHECK_OK(cairn_body_stop(world, paddle));
+}
+
+TEST(a_loop_of_the_first_member_controls_the_bodies_of_all)
+{
+    folder alone = folder_create();
+    const job whole = { .scene = scene_controlled, .law = control };
+    job first = whole;
+    first.folder = alone.path;
+    run_members(1, first);
+    check_ok(1);
+    CHECK(jobs[0].summary.energy.applied != 0 && jobs[0].summary.energy.load_work != 0);
+    CHECK_INT(jobs[0].summary.changed, 9);
+    for (int members = 2; members <= 4; members++) {
+        folder f = folder_create();
+        first = whole;
+        first.folder = f.path;
+        first.steps = members == 4 ? 11 : 0;
+        run_members(members == 4 ? 3 : members, first);
+        check_ok(members == 4 ? 3 : members);
+        first.resumes = true;
+        first.steps = 0;
+        if (members == 4)
+            run_members(2, first);
+        check_ok(2);
+        CHECK(check_same_h5(&alone, &f) > 80);
+        folder_remove(f.path);
+    }
+    folder_remove(alone.path);
+}
+
+static void push_one(cairn_world *world, int step)
+{
+    CHECK_OK(cairn_body_push(world, (cairn_body_id){ (uint64_t)(500 + step) },
+                             (cairn_vec3){ 3, 2, 9 }, (cairn_vec3){ 0, 0, 0 }));
+    CHECK_INT(cairn_world_body_count(world), cairn_world_bodies(world).count);
+}
+
+/* Members make shares of the bodies; the caller still sees all of them. */
+TEST(a_loop_sees_all_bodies_of_a_scene_made_in_shares)
+{
+    folder home = folder_create(), alone = folder_create(), f = folder_create();
+    file_write(&home, "scene.yaml", scene_shares);
+    path scene = path_in(&home, "scene.yaml");
+    run_members(1, (job){ .folder = alone.path, .path = scene.text, .law = push_one });
+    check_ok(1);
+    run_members(3, (job){ .folder = f.path, .path = scene.text, .law = push_one });
+    check_ok(3);
+    CHECK(jobs[0].shared);
+    CHECK(check_same_h5(&alone, &f) > 60);
+    folder_remove(f.path);
+    folder_remove(alone.path);
+    folder_remove(home.path);
+}
+
+static void change_material(cairn_world *world, int step)
+{
+    cairn_material_def ice = { .friction = 0.01 };
+    if (step == 2)
+        CHECK_OK(cairn_material_set(world, 0, &ice));
+}
+
+TEST(materials_stay_as_they_are_in_a_loop_by_several_members)
+{
+    run_members(2, (job){ .scene = scene_controlled, .law = change_material, .steps = 3 });
+    CHECK_INT(jobs[0].status, CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(jobs[0].error.message, "materials, functions of time");
+    CHECK_INT(jobs[1].status, CAIRN_OK);
+}
+
 GROUP(test_together)
 {
     RUN(CASE(a_run_by_several_members_has_the_files_of_one_process),
         CASE(what_varies_and_what_comes_in_is_written_as_by_one_process),
-        CASE(events_happen_as_in_one_process), CASE(a_run_goes_on_with_another_number_of_members),
+        CASE(events_happen_as_in_one_process),
+        CASE(a_loop_of_the_first_member_controls_the_bodies_of_all),
+        CASE(a_loop_sees_all_bodies_of_a_scene_made_in_shares),
+        CASE(materials_stay_as_they_are_in_a_loop_by_several_members), CASE(a_run_goes_on_with_another_number_of_members),
         CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
         CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
         CASE(a_run_without_a_whole_world_goes_on_after_a_stop),
@@ -594,14 +747,14 @@ TEST(a_loop_goes_on_from_its_checkpoint)
     CHECK_OK(cairn_run_end(&run, &rest, NULL));
     CHECK(rest.interrupted && file_exists(&g, "checkpoint"));
     cairn_scene_destroy(scene);
-    CHECK_OK(cairn_run_continue(g.path, &scene, &run, NULL));
+    CHECK_OK(cairn_run_continue(g.path, NULL, &scene, &run, NULL));
     take(run, scene, STEPS - 17, true);
     CHECK_OK(cairn_run_end(&run, &rest, NULL));
     CHECK_INT(rest.hash, whole.hash);
     CHECK(check_same_h5(&f, &g) > 80);
     cairn_scene_destroy(scene);
     cairn_error error;
-    CHECK_INT(cairn_run_continue(g.path, &scene, &run, &error), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_run_continue(g.path, NULL, &scene, &run, &error), CAIRN_NOT_FOUND);
     CHECK_CONTAINS(error.message, "finished");
     CHECK(run == NULL);
     cairn_scene_destroy(scene);
@@ -664,7 +817,7 @@ TEST(calls_in_the_wrong_order_are_refused)
     CHECK_CONTAINS(error.message, "no run is under way");
     CHECK_INT(cairn_run_end(&run, NULL, &error), CAIRN_BAD_INPUT);
     CHECK_CONTAINS(error.message, "no run is under way");
-    CHECK_INT(cairn_run_continue(f.path, &other, &run, &error), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_run_continue(f.path, NULL, &other, &run, &error), CAIRN_NOT_FOUND);
     CHECK_INT(cairn_run_begin(NULL, f.path, &run, &error), CAIRN_BAD_INPUT);
     CHECK(run == NULL && !cairn_run_goes_on(NULL));
     run = start(scene, f.path);
