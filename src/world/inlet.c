@@ -234,6 +234,22 @@ static cairn_vec3 draw_place(const cairn_inlet_def *def, int dimension, uint64_t
     return cairn_add(def->centre, cairn_vec(x, y, z));
 }
 
+static cairn_bounds bounds_of(const cairn_collider *c)
+{
+    return (cairn_bounds){ cairn_sub(c->box.centre, c->box.half),
+                           cairn_add(c->box.centre, c->box.half) };
+}
+
+/* Whether the box of a body, or of one of its images, reaches into a region. */
+static bool is_near(const cairn_world *world, const cairn_collider *region,
+                    const cairn_collider *body)
+{
+    if (!cairn_collider_bounded(body) || cairn_boxes_overlap(region, body))
+        return true;
+    const cairn_bounds a = bounds_of(body), b = bounds_of(region);
+    return cairn_lattice_of(world) && cairn_lattice_joins(world, 0, &a, &b);
+}
+
 /* List, in bodies.list, walls and bodies whose box reaches into the region, and return their
  * number. The search box is a cube around the region and so may be larger than it. Ghosts are left
  * to their owners, who alone know where they are after the step. */
@@ -243,15 +259,41 @@ static int find_near(cairn_world *world, const cairn_inlet_def *def, double radi
     double reach = fmax(fmax(half.x, half.y), fmax(half.z, def->disk_radius));
     cairn_shape unused = { 0 };
     cairn_collider region = { .shape = &unused, .x = def->centre, .extent = reach + radius };
+    cairn_lattice_enter(world, &region.x, &(cairn_vec3){ 0, 0, 0 });
     cairn_collider_enclose(&region);
     int count = 0;
     for (int i = 0; i < world->bodies.count; i++) {
         cairn_collider other = cairn_body_collider(world, i);
         if (other.shape && (i < world->bodies.held || cairn_world_moves(world, i)) &&
-            (!cairn_collider_bounded(&other) || cairn_boxes_overlap(&region, &other)))
+            is_near(world, &region, &other))
             world->bodies.list[count++] = i;
     }
     return count;
+}
+
+/* A body of which images may meet another one. */
+typedef struct image_meeting {
+    cairn_world *world;
+    const cairn_collider *me, *other;
+} image_meeting;
+
+static bool meets_image(cairn_vec3 shift, void *context)
+{
+    const image_meeting *m = context;
+    cairn_collider image = *m->other;
+    cairn_collider_place(&image, (cairn_pose){ cairn_add(image.x, shift), image.q });
+    return cairn_world_meet(m->world, m->me, &image);
+}
+
+/* Whether a body would touch another one or, in a periodic world, one of its images; a wall without
+ * bounds has none. */
+static bool meets(cairn_world *world, const cairn_collider *me, const cairn_collider *other)
+{
+    if (!cairn_lattice_of(world) || !cairn_collider_bounded(other))
+        return cairn_world_meet(world, me, other);
+    const cairn_bounds a = bounds_of(other), b = bounds_of(me);
+    image_meeting m = { world, me, other };
+    return cairn_lattice_search(world, 0, &a, &b, meets_image, &m);
 }
 
 /* Whether a body of this definition would touch none of the listed bodies. */
@@ -262,7 +304,7 @@ static bool is_free(cairn_world *world, int near_count, const cairn_body_def *de
     cairn_collider_place(&me, (cairn_pose){ def->position, q });
     for (int k = 0; k < near_count; k++) {
         cairn_collider other = cairn_body_collider(world, world->bodies.list[k]);
-        if (cairn_world_meet(world, &me, &other))
+        if (meets(world, &me, &other))
             return false;
     }
     return true;
@@ -281,6 +323,8 @@ static void draw_trials(const cairn_world *world, const cairn_inlet *inlet, cair
     uint64_t state = inlet->state;
     for (int k = 0; k < TRIES; k++) {
         def.position = draw_place(&inlet->def, world->dimension, &state);
+        def.velocity = inlet->def.velocity;
+        cairn_lattice_enter(world, &def.position, &def.velocity);
         if (turned)
             cairn_grain_turn(world->dimension, &state, &def);
         trials[k] = (trial){ def, state };

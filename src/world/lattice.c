@@ -229,6 +229,33 @@ static cairn_status check_bodies(const cairn_world *world, cairn_error *error)
     return CAIRN_OK;
 }
 
+/* m: of a distribution; infinite where it has no bound. */
+static double largest_radius(const cairn_distribution *d)
+{
+    double largest = d->kind == CAIRN_DISTRIBUTION_CONSTANT ? d->value
+                     : d->kind == CAIRN_DISTRIBUTION_LIST   ? 0
+                                                            : d->maximum;
+    for (int i = 0; d->kind == CAIRN_DISTRIBUTION_LIST && i < d->values.count; i++)
+        largest = fmax(largest, d->values.values[i]);
+    return largest;
+}
+
+/* What comes in must fit as well; what an inlet without a largest radius makes is checked when it
+ * is there. */
+static cairn_status check_inlets(const cairn_world *world, cairn_error *error)
+{
+    double height = least_height(&world->periodic.cell);
+    for (size_t k = 0; k < world->inlets.count; k++) {
+        double radius = largest_radius(&world->inlets.items[k].def.radius);
+        if (isfinite(radius) && 2 * radius > 0.5 * height * (1 + 1e-9))
+            return cairn_fail(error, CAIRN_BAD_INPUT, "periodic",
+                              "bodies of up to %.3g m come in through inlet %zu, expected at most "
+                              "%.3g m: half the distance of opposite faces of the cell",
+                              2 * radius, k, 0.5 * height);
+    }
+    return CAIRN_OK;
+}
+
 static bool moves(const cairn_world *world)
 {
     bool any = cairn_world_varies(world, CAIRN_VARIED_LATTICE_X) ||
@@ -248,9 +275,7 @@ cairn_status cairn_lattice_check(const cairn_world *world, const cairn_step_opti
         if (world->joints.items[k].alive)
             return cairn_fail(error, CAIRN_UNSUPPORTED, "periodic",
                               "there are joints, which a periodic world cannot have");
-    if (world->inlets.count > 0)
-        return cairn_fail(error, CAIRN_UNSUPPORTED, "periodic",
-                          "there are inlets, which a periodic world cannot have");
+    TRY(check_inlets(world, error));
     if (options->sleep && moves(world))
         return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
                           "found true, expected false: in a cell that deforms nothing rests");
@@ -488,8 +513,8 @@ static bool image_overlaps(const cairn_bounds *a, cairn_vec3 shift, double way,
 }
 
 /* Boxes are compared along the edges first, one edge wider on both sides for the way of images. */
-bool cairn_lattice_joins(const cairn_world *world, double way, const cairn_bounds *a,
-                         const cairn_bounds *b)
+bool cairn_lattice_search(const cairn_world *world, double way, const cairn_bounds *a,
+                          const cairn_bounds *b, cairn_image_fn *accept, void *context)
 {
     enum { FARTHEST = 16 }; /* edges between two bodies that meet */
     const cairn_lattice *cell = &world->periodic.cell;
@@ -508,11 +533,29 @@ bool cairn_lattice_joins(const cairn_world *world, double way, const cairn_bound
     for (int32_t x = from[0]; x <= to[0]; x++)
         for (int32_t y = from[1]; y <= to[1]; y++)
             for (int32_t z = from[2]; z <= to[2]; z++) {
-                const cairn_image image = { { x, y, z } };
-                if (image_overlaps(a, cairn_lattice_shift(cell, image), way, b))
+                const cairn_vec3 shift = cairn_lattice_shift(cell, (cairn_image){ { x, y, z } });
+                if (image_overlaps(a, shift, way, b) && (!accept || accept(shift, context)))
                     return true;
             }
     return false;
+}
+
+bool cairn_lattice_joins(const cairn_world *world, double way, const cairn_bounds *a,
+                         const cairn_bounds *b)
+{
+    return cairn_lattice_search(world, way, a, b, NULL, NULL);
+}
+
+void cairn_lattice_enter(const cairn_world *world, cairn_vec3 *x, cairn_vec3 *v)
+{
+    const cairn_lattice *cell = cairn_lattice_of(world);
+    cairn_vec3 reciprocal[3];
+    if (!cell)
+        return;
+    cairn_lattice_reciprocal(cell, reciprocal);
+    cairn_image put = cairn_lattice_home(cell, reciprocal, *x);
+    *x = cairn_add(*x, cairn_lattice_shift(cell, put));
+    *v = cairn_add(*v, cairn_lattice_drift(cell, put));
 }
 
 void cairn_lattice_advance(cairn_world *world, double h)

@@ -226,6 +226,12 @@ double cairn_lattice_way(const cairn_world *world, double h);
  * their distance. */
 bool cairn_lattice_joins(const cairn_world *world, double way, const cairn_bounds *a,
                          const cairn_bounds *b);
+/* Likewise, with each such image, given by its distance from box a, m, until one is accepted. */
+typedef bool cairn_image_fn(cairn_vec3 shift, void *context);
+bool cairn_lattice_search(const cairn_world *world, double way, const cairn_bounds *a,
+                          const cairn_bounds *b, cairn_image_fn *accept, void *context);
+/* Replace a place and a velocity by those of the image in the cell, if the world is periodic. */
+void cairn_lattice_enter(const cairn_world *world, cairn_vec3 *x, cairn_vec3 *v);
 cairn_status cairn_lattice_check_gradient(const cairn_lattice *cell, int i, int j,
                                           cairn_error *error);
 /* The cell as bytes of a saved state, and back; fails where it spans no volume. */

@@ -1339,8 +1339,39 @@ static cairn_world *gas_in_shear(void)
     return sheared_gas(2);
 }
 
+/* A column that is periodic at its sides: bodies come in above, and again when they have left. */
+static cairn_world *periodic_column(void)
+{
+    cairn_world *world = new_world(3, 9.81, 0.3, 0);
+    cairn_lattice_def cell = cairn_lattice_def_default();
+    cairn_inlet_def inlet = cairn_inlet_def_default();
+    cairn_outlet_def outlet = cairn_outlet_default(CAIRN_OUTLET_HEIGHT);
+    cell.axes = (cairn_names){ .items = { "x", "y" }, .count = 2 };
+    cell.gradient_x = cairn_vec(0, 1, 0);
+    CHECK_OK(cairn_world_set_lattice(world, &cell));
+    inlet.count = 80;
+    inlet.rate = 600;
+    inlet.centre = cairn_vec(1.1, 0.1, 1);
+    inlet.size = cairn_vec(0.9, 0.8, 0.3);
+    inlet.velocity = cairn_vec(0.5, 0.2, -2);
+    inlet.radius = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+    inlet.radius.value = 0.07;
+    CHECK_OK(cairn_inlet_create(world, &inlet));
+    outlet.inlet = 0;
+    outlet.below = 0.6;
+    CHECK_OK(cairn_outlet_create(world, &outlet));
+    for (int i = 0; i < 27; i++)
+        add_ball(world, 0.1,
+                 cairn_vec(0.3 * (i % 3) + 0.1, 0.3 * (i / 3 % 3) + 0.1, 0.8 + 0.25 * (i / 9)),
+                 cairn_vec(0, 0, 0));
+    return world;
+}
+
 TEST(periodic_cells_are_the_same)
 {
+    check_parts(periodic_column, "convex", 40, 3);
+    CHECK(whole.report.left > 0 || whole.report.entered > 0);
+
     check_parts(gas_at_rest, "coulomb", 8, 4);
     CHECK(whole.report.active > 100);
     check_parts(gas_in_shear, "convex", 30, 3);

@@ -355,6 +355,92 @@ TEST(lists_and_threads_change_nothing)
     }
 }
 
+/* ==== bodies that come in ===================================================================== */
+
+/* The image of the large ball, at -0.02 - t, covers the inlet at 0.05 until it is 0.2 + 0.1 away: for
+ * 0.23 s. */
+TEST(an_image_occupies_the_place_of_an_inlet)
+{
+    cairn_scene *scene =
+        scene_text_good("cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
+                        "periodic: {axes: [x], high: [1, 1]}\n"
+                        "bodies: [{shape: {sphere: {radius: 0.2}}, position: [0.98, 0.5],\n"
+                        "          velocity: [-1, 0]}]\n"
+                        "generators: [pour: {count: 1, rate: 1, centre: [0.05, 0.5], radius: 0.1}]\n"
+                        "run: {time_step: 0.01, duration: 1}\n",
+                        NULL);
+    int steps = 0;
+    while (step_good(scene).entered == 0)
+        steps++;
+    CHECK(steps >= 22 && steps <= 23);
+    cairn_scene_destroy(scene);
+}
+
+/* The region lies across a face, and above the cell by one edge: what comes in has the place and the
+ * velocity of its image in the cell, 0.5/s x 1 m less along x. */
+TEST(what_comes_in_is_put_into_the_cell)
+{
+    cairn_scene *scene = scene_text_good(
+        "cairn: 1\ngravity: [0, 0, 0]\n"
+        "periodic: {axes: [x, y], high: [1, 1, 1], gradient_x: [0, 0.5, 0]}\n"
+        "generators:\n"
+        "  - pour: {count: 400, rate: 1e5, centre: [1, 1.5, 0.5], size: [1, 0.8, 1], radius: 0.06,\n"
+        "           velocity: [0.25, 0, 0]}\n"
+        "run: {time_step: 0.0001, duration: 1}\n",
+        NULL);
+    cairn_step_report report = step_good(scene);
+    report = step_good(scene);
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    cairn_lattice cell = cairn_world_lattice(scene->world);
+    CHECK(b.count > 15 && report.entered > 0);
+    for (int i = 0; i < b.count; i++) {
+        CHECK_NEAR(b.v[i].x, -0.25, 1e-15);
+        CHECK(b.x[i].x > -1e-4 && b.x[i].x < 1.0001 && b.x[i].y > 0.09 && b.x[i].y < 0.91);
+        for (int j = 0; j < i; j++)
+            for (int k = 0; k < 9; k++) {
+                cairn_vec3 d = cairn_sub(b.x[i], b.x[j]);
+                d = cairn_add_scaled(d, k % 3 - 1, cell.edge[0]);
+                d = cairn_add_scaled(d, k / 3 - 1, cell.edge[1]);
+                CHECK(cairn_norm(d) > 0.12 - 1e-9);
+            }
+    }
+    cairn_scene_destroy(scene);
+}
+
+/* Balls fall through a column that is periodic at its sides and come in again above: their number and
+ * their mass stay, and each has the number of its passes. */
+TEST(bodies_go_round_in_a_periodic_column)
+{
+    cairn_scene *scene = scene_text_good(
+        "cairn: 1\n"
+        "periodic: {axes: [x, y], high: [0.5, 0.5, 1]}\n"
+        "generators:\n"
+        "  - pour: {name: top, count: 20, rate: 400, centre: [0, 0, 1], size: [0.5, 0.5, 0.1],\n"
+        "           radius: {uniform: {minimum: 0.03, maximum: 0.05}}, velocity: [0.3, 0.1, -1]}\n"
+        "outlets: [height: {below: 0.2, to: top}]\n"
+        "run: {time_step: 0.01, duration: 1}\n",
+        NULL);
+    int entered = 0, left = 0, most = 0;
+    double in = 0, out = 0, mass = 0;
+    for (int i = 0; i < 150; i++) {
+        cairn_step_report report = step_good(scene);
+        entered += report.entered;
+        left += report.left;
+        in += report.energy.entered_mass;
+        out += report.energy.left_mass;
+    }
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    for (int i = 0; i < b.count; i++) {
+        mass += b.mass[i];
+        most = b.passes[i] > most ? b.passes[i] : most;
+    }
+    CHECK_INT(b.count, entered - left);
+    CHECK(left > 60 && most >= 3);
+    CHECK_CLOSE(mass, in - out, 1e-12);
+    check_goes_on(scene, 0, 30);
+    cairn_scene_destroy(scene);
+}
+
 /* ==== what is refused ========================================================================= */
 
 static void refuse(const char *periodic, const char *rest, const char *said)
@@ -385,6 +471,9 @@ TEST(what_a_cell_cannot_hold_is_refused)
            "bodies: [{name: a, shape: {sphere: {radius: 0.2}}}]\n"
            "joints: [ball: {a: a, anchor: [0, 0, 0]}]",
            "there are joints");
+    refuse("{axes: [x], high: [2, 2, 2]}",
+           "generators: [pour: {count: 1, rate: 1, centre: [0, 0, 0], radius: 0.51}]",
+           "up to 1.02 m come in through inlet 0, expected at most 1 m");
 }
 
 GROUP(test_periodic)
@@ -396,5 +485,7 @@ GROUP(test_periodic)
         CASE(the_ledger_of_a_sheared_cell_closes), CASE(the_work_of_shear_is_that_of_the_stress),
         CASE(statistics_are_those_of_the_whole_cell),
         CASE(a_loaded_cell_goes_on_with_the_same_bits), CASE(lists_and_threads_change_nothing),
+        CASE(an_image_occupies_the_place_of_an_inlet), CASE(what_comes_in_is_put_into_the_cell),
+        CASE(bodies_go_round_in_a_periodic_column),
         CASE(what_a_cell_cannot_hold_is_refused));
 }
