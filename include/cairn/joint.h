@@ -121,7 +121,8 @@ typedef struct cairn_joint_state {
     cairn_joint_kind kind;
     int32_t body[2];          /* indices of cairn_bodies; -1: the world                        */
     cairn_vec3 point;         /* m: where it is, on a                                          */
-    cairn_vec3 point_b;       /* m: and on b                                                   */
+    cairn_vec3 point_b;       /* m: and on b, or on the image of b that is joined              */
+    cairn_image image;        /* of b, or of the world; 0 unless the world is periodic         */
     double turn, slide;       /* rad, counting whole turns; m                                  */
     cairn_vec3 force, torque; /* N, N m on a about its point: mean over the step               */
     double drift, turn_drift; /* m, rad: largest defect of its constraints                     */

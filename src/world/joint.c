@@ -473,14 +473,43 @@ static cairn_quat frame_along(cairn_vec3 axis, int dimension)
     return cairn_quat_exp(cairn_scale(angle / sine, turn));
 }
 
+/* The image of a body that is nearest to a point. Rounding along the edges finds it up to one edge,
+ * since these are short. */
+static cairn_image nearest_image(const cairn_world *world, cairn_vec3 x, cairn_vec3 point)
+{
+    const cairn_lattice *cell = cairn_lattice_of(world);
+    cairn_image near = { { 0, 0, 0 } }, best;
+    cairn_vec3 b[3], apart = cairn_sub(point, x);
+    double least = INFINITY;
+    if (!cell)
+        return near;
+    cairn_lattice_reciprocal(cell, b);
+    for (int i = 0; i < 3; i++)
+        near.k[i] = cairn_edge_is_periodic(cell, i) ? (int32_t)round(cairn_dot(b[i], apart)) : 0;
+    best = near;
+    for (int n = 0; n < 27; n++) {
+        const int32_t step[3] = { n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1 };
+        cairn_image image = near;
+        for (int i = 0; i < 3; i++)
+            image.k[i] += cairn_edge_is_periodic(cell, i) ? step[i] : 0;
+        double far = cairn_norm(cairn_sub(apart, cairn_lattice_shift(cell, image)));
+        if (far < least * (1 - 1e-9)) {
+            least = far;
+            best = image;
+        }
+    }
+    return best;
+}
+
 /* Anchors and frames of the joint in the frames of the two bodies, from the poses that they have
  * now. The joint is therefore free of defects when it is created. A body that is the world has x =
- * 0 and no rotation. */
+ * 0 and no rotation. In a periodic world the points belong to the images that are nearest. */
 static void attach(const cairn_world *world, cairn_joint *j)
 {
     const cairn_joint_def *def = &j->def;
     bool two = classes[def->kind].two_points;
     bool own_axis = def->kind == CAIRN_JOINT_UNIVERSAL || def->kind == CAIRN_JOINT_GEAR;
+    cairn_image image[2] = { { { 0, 0, 0 } }, { { 0, 0, 0 } } };
     for (int side = 0; side < 2; side++) {
         int body = j->body[side];
         cairn_vec3 point = side && two ? def->anchor_b : def->anchor, x = { 0, 0, 0 };
@@ -489,10 +518,13 @@ static void attach(const cairn_world *world, cairn_joint *j)
         if (body >= 0) {
             x = world->bodies.x[body];
             q = world->bodies.q[body];
+            image[side] = nearest_image(world, x, point);
+            x = cairn_add(x, cairn_lattice_shift(&world->periodic.cell, image[side]));
         }
         j->anchor[side] = cairn_rotate_back(q, cairn_sub(point, x));
         j->frame[side] = cairn_quat_multiply(cairn_quat_conjugate(q), frame);
     }
+    j->image = cairn_image_from(j->image, image[1], image[0]);
     double apart = cairn_norm(cairn_sub(def->anchor, def->anchor_b));
     /* a length of 0 means the distance at creation */
     if (two && def->length == 0)
@@ -513,7 +545,21 @@ static void wind_up(const cairn_world *world, cairn_joint *j)
         view.x[side] = world->bodies.x[j->body[side]];
         view.q[side] = world->bodies.q[j->body[side]];
     }
+    view.x[1] = cairn_add(view.x[1], cairn_joint_shift(world, j, 0));
     cairn_joint_measure(j, &view);
+}
+
+/* ---- images ---------------------------------------------------------------------------------- */
+
+cairn_vec3 cairn_joint_drift(const cairn_world *world, const cairn_joint *joint)
+{
+    return cairn_lattice_drift(&world->periodic.cell, joint->image);
+}
+
+cairn_vec3 cairn_joint_shift(const cairn_world *world, const cairn_joint *joint, double ahead)
+{
+    return cairn_add_scaled(cairn_lattice_shift(&world->periodic.cell, joint->image), ahead,
+                            cairn_joint_drift(world, joint));
 }
 
 /* ---- bodies that do not meet ---------------------------------------------------------------- */
@@ -525,10 +571,21 @@ static uint64_t pair_key(int a, int b)
     return (uint64_t)low << 32 | high;
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_joined(const void *a, const void *b)
 {
-    uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
-    return (p > q) - (p < q);
+    const cairn_joined *p = a, *q = b;
+    int order = (p->key > q->key) - (p->key < q->key);
+    return order != 0 ? order : cairn_image_compare(p->image, q->image);
+}
+
+/* The body of row a and an image of that of row b. A wall without bounds is the same in each
+ * image. */
+static cairn_joined joined_pair(const cairn_world *world, int a, int b, cairn_image image)
+{
+    bool wall = !isfinite(world->bodies.extent[a]) || !isfinite(world->bodies.extent[b]);
+    if (wall)
+        image = (cairn_image){ { 0, 0, 0 } };
+    return (cairn_joined){ pair_key(a, b), a < b ? image : cairn_image_opposite(image) };
 }
 
 /* Whether another member has the joint: one of its bodies is dynamic and not an own body here. A
@@ -611,21 +668,23 @@ void cairn_joints_index(cairn_world *world)
         j->body[1] = cairn_body_row(world, j->def.b);
         j->elsewhere = is_elsewhere(world, j);
         if (j->alive && !j->broken && !j->def.collide && j->body[0] >= 0 && j->body[1] >= 0)
-            world->joints.joined[count++] = pair_key(j->body[0], j->body[1]);
+            world->joints.joined[count++] =
+                joined_pair(world, j->body[0], j->body[1], j->image);
     }
     if (count > 1)
-        qsort(world->joints.joined, count, sizeof *world->joints.joined, compare_keys);
+        qsort(world->joints.joined, count, sizeof *world->joints.joined, compare_joined);
     world->joints.joined_count = count;
     world->joints.changed = false;
 }
 
 /* Binary search in the list of pairs; called once for each pair of the broad phase. */
-bool cairn_joints_forbid(const cairn_world *world, int a, int b)
+bool cairn_joints_forbid(const cairn_world *world, int a, int b, cairn_image image)
 {
-    uint64_t key = pair_key(a, b);
-    return world->joints.joined_count > 0 &&
-           bsearch(&key, world->joints.joined, world->joints.joined_count,
-                   sizeof *world->joints.joined, compare_keys) != NULL;
+    if (world->joints.joined_count == 0)
+        return false;
+    const cairn_joined pair = joined_pair(world, a, b, image);
+    return bsearch(&pair, world->joints.joined, world->joints.joined_count,
+                   sizeof *world->joints.joined, compare_joined) != NULL;
 }
 
 /* ---- making and removing -------------------------------------------------------------------- */
@@ -715,9 +774,13 @@ int cairn_world_joint_count(const cairn_world *world)
 static cairn_vec3 point_on(const cairn_world *world, const cairn_joint *j, int side)
 {
     int body = cairn_body_row(world, side ? j->def.b : j->def.a);
+    const cairn_vec3 none = { 0, 0, 0 };
+    cairn_vec3 shift = side && j->alive ? cairn_joint_shift(world, j, 0) : none;
     if (!j->alive || body < 0)
-        return j->anchor[side];
-    return cairn_add(world->bodies.x[body], cairn_rotate(world->bodies.q[body], j->anchor[side]));
+        return cairn_add(j->anchor[side], shift);
+    return cairn_add(
+        cairn_add(world->bodies.x[body], cairn_rotate(world->bodies.q[body], j->anchor[side])),
+        shift);
 }
 
 /* Rows of bodies are looked up by uid rather than taken from the joint, since they may have changed
@@ -735,6 +798,7 @@ cairn_joint_state cairn_world_joint(const cairn_world *world, int index)
                                           cairn_body_row(world, j->def.b) },
                                 .point = point_on(world, j, 0),
                                 .point_b = point_on(world, j, 1),
+                                .image = j->image,
                                 .turn = j->turn,
                                 .slide = j->slide,
                                 .force = j->force,

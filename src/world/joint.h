@@ -72,6 +72,7 @@ typedef struct cairn_joint {
     cairn_vec3 anchor[2]; /* m: points in the bodies' frames                                      */
     cairn_quat frame[2];  /* joint frames in the bodies' frames; the first axis is the joint axis */
     double turn, slide;   /* rad, m: coordinates after the last step, full turns counted          */
+    cairn_image image;    /* of b, or of the world, that a is joined with; 0: itself              */
     double phase;         /* rad: accumulated slip of a gear                                      */
     int rows;             /* in this step; 0 if broken or destroyed                               */
     double impulse[CAIRN_JOINT_ROWS];    /* N s: of the last step, for the warm start */
@@ -83,11 +84,17 @@ typedef struct cairn_joint {
     double felt_slide; /* kg: along `slide`                                               */
 } cairn_joint;
 
+/* A pair of bodies that must not collide. */
+typedef struct cairn_joined {
+    uint64_t key;      /* of both rows                       */
+    cairn_image image; /* of the body with the higher row    */
+} cairn_joined;
+
 /* All joints of a world. The list owns both arrays. */
 typedef struct cairn_joint_list {
     cairn_joint *items;
     size_t count, capacity;
-    uint64_t *joined; /* sorted keys of pairs of bodies that must not collide */
+    cairn_joined *joined; /* sorted */
     size_t joined_count, joined_capacity;
     bool changed; /* since the rows of bodies and `joined` were computed */
 } cairn_joint_list;
@@ -118,7 +125,11 @@ void cairn_joints_remove(cairn_world *world, uint64_t uid);
 void cairn_joints_index(cairn_world *world);
 /* After a step: tell the other members the state of the joints that are here. */
 void cairn_joints_share(cairn_world *world);
-/* Whether a joint keeps the bodies of rows a and b from colliding. */
-bool cairn_joints_forbid(const cairn_world *world, int a, int b);
+/* Whether a joint keeps the body of row a and an image of that of row b from colliding. */
+bool cairn_joints_forbid(const cairn_world *world, int a, int b, cairn_image image);
+/* m: from body b, or the world, to the image that is joined, some time, s, after the start of the
+ * step; and m/s: its velocity relative to b. Both are 0 unless the world is periodic. */
+cairn_vec3 cairn_joint_shift(const cairn_world *world, const cairn_joint *joint, double ahead);
+cairn_vec3 cairn_joint_drift(const cairn_world *world, const cairn_joint *joint);
 
 #endif

@@ -405,6 +405,7 @@ typedef struct walk {
     int32_t *first, *joint; /* of body i: joint[first[i]] to joint[first[i + 1] - 1]   */
     int32_t *seen;          /* of each body: number of the last search that reached it */
     int32_t *queue;         /* bodies reached, in order                                */
+    cairn_image *image;     /* of each body reached: that hangs there                  */
     int number;             /* of the current search, so that `seen` is never cleared  */
 } walk;
 
@@ -446,7 +447,8 @@ static cairn_status take_walk(cairn_world *world, walk *w)
     w->joint = cairn_arena_take(scratch, 2 * joints, sizeof *w->joint);
     w->seen = cairn_arena_take(scratch, bodies, sizeof *w->seen);
     w->queue = cairn_arena_take(scratch, bodies, sizeof *w->queue);
-    if (!w->first || !w->joint || !w->seen || !w->queue)
+    w->image = cairn_arena_take(scratch, bodies, sizeof *w->image);
+    if (!w->first || !w->joint || !w->seen || !w->queue || !w->image)
         return CAIRN_NO_MEMORY;
     memset(w->first, 0, (bodies + 2) * sizeof *w->first);
     memset(w->seen, 0, bodies * sizeof *w->seen);
@@ -474,11 +476,13 @@ static void list_links(walk *w)
 /* ---- what hangs on a side ------------------------------------------------------------------- */
 
 /* Parallel axis theorem: e.R J R'e + m |e x (x - p)|^2. */
-static void add_body(const cairn_world *world, int i, line axis, inertia *sum)
+static void add_body(const walk *w, int i, line axis, inertia *sum)
 {
-    const cairn_body_store *b = &world->bodies;
-    cairn_vec3 e = cairn_rotate_back(b->q[i], axis.e);
-    cairn_vec3 arm = cairn_cross(axis.e, cairn_sub(b->x[i], axis.p));
+    const cairn_body_store *b = &w->world->bodies;
+    cairn_vec3 e = cairn_rotate_back(b->q[i], axis.e), x = b->x[i];
+    if (cairn_image_is_other(w->image[i]))
+        x = cairn_add(x, cairn_lattice_shift(&w->world->periodic.cell, w->image[i]));
+    cairn_vec3 arm = cairn_cross(axis.e, cairn_sub(x, axis.p));
     sum->turn += cairn_dot(e, cairn_times(b->inertia[i], e)) + b->mass[i] * cairn_dot(arm, arm);
     sum->slide += b->mass[i];
 }
@@ -492,6 +496,15 @@ static bool same_pair(const cairn_joint *j, const cairn_joint *k)
 /* Results of gather that are not a number of bodies. */
 enum { STANDS = 0, LOOP = -1 };
 
+/* The image of the other body of a link that hangs on an image of one of its bodies. */
+static cairn_image image_beyond(const walk *w, const cairn_joint *link, int body)
+{
+    const cairn_image none = { { 0, 0, 0 } };
+    bool from_a = link->body[0] == body;
+    return cairn_image_from(w->image[body], from_a ? link->image : none,
+                            from_a ? none : link->image);
+}
+
 /* Collects the bodies connected to one side of the joint in the queue. Returns how many, STANDS if
  * one of them is held, or LOOP if the other side is reached. */
 static int gather(walk *w, const cairn_joint *joint, int side)
@@ -500,6 +513,8 @@ static int gather(walk *w, const cairn_joint *joint, int side)
     bool standing = stands(world, joint->body[side]);
     int count = 0;
     w->number++;
+    if (!stands(world, joint->body[side]))
+        w->image[joint->body[side]] = side ? joint->image : (cairn_image){ { 0, 0, 0 } };
     if (!standing)
         w->seen[w->queue[count++] = joint->body[side]] = w->number;
     for (int next = 0; next < count; next++) {
@@ -513,8 +528,10 @@ static int gather(walk *w, const cairn_joint *joint, int side)
                 standing = true;
             else if (other == joint->body[!side])
                 return LOOP;
-            else if (w->seen[other] != w->number)
+            else if (w->seen[other] != w->number) {
                 w->seen[w->queue[count++] = other] = w->number;
+                w->image[other] = image_beyond(w, link, body);
+            }
         }
     }
     return standing ? STANDS : count;
@@ -527,9 +544,9 @@ static inertia of_side(walk *w, const cairn_joint *joint, int side, line axis)
     inertia sum = { 0, 0 };
     int count = gather(w, joint, side);
     for (int k = 0; k < count; k++)
-        add_body(w->world, w->queue[k], axis, &sum);
+        add_body(w, w->queue[k], axis, &sum);
     if (count <= 0 && !stands(w->world, joint->body[side]))
-        add_body(w->world, joint->body[side], axis, &sum);
+        add_body(w, joint->body[side], axis, &sum);
     return sum;
 }
 
@@ -633,7 +650,10 @@ static pull pull_of(const cairn_world *world, const cairn_joint *joint, int side
     bool shared = !cairn_joint_class_of(joint->def.kind)->two_points;
     if (side && shared) { /* the force acts on both at the point of a */
         cairn_vec3 point = cairn_add(b->x[a], cairn_rotate(b->q[a], joint->anchor[0]));
-        p.arm = cairn_rotate_back(b->q[body], cairn_sub(point, b->x[body]));
+        cairn_vec3 arm = cairn_sub(point, b->x[body]);
+        if (cairn_image_is_other(joint->image))
+            arm = cairn_sub(arm, cairn_joint_shift(world, joint, 0));
+        p.arm = cairn_rotate_back(b->q[body], arm);
     }
     p.force = cairn_rotate_back(b->q[body], cairn_scale(side ? -1 : 1, joint->force));
     return p;

@@ -25,6 +25,14 @@ static bool in_force(const cairn_joint *joint)
     return joint->alive && !joint->broken && !joint->elsewhere;
 }
 
+/* Moves the second body to its image that is joined. */
+static void show_image(const cairn_world *world, const cairn_joint *joint, double ahead,
+                       cairn_joint_view *view)
+{
+    if (cairn_image_is_other(joint->image))
+        view->x[1] = cairn_add(view->x[1], cairn_joint_shift(world, joint, ahead));
+}
+
 /* The poses x, q of the joint's bodies; the world has x = 0 and no rotation. */
 static cairn_joint_view view_of(const cairn_step *step, const cairn_joint *joint,
                                 const cairn_vec3 *x, const cairn_quat *q)
@@ -70,11 +78,12 @@ static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v
     return side ? -rate : rate;
 }
 
-/* The rate of a row imposed by driven bodies. They are not in the problem, so it goes into w. */
+/* The rate of a row imposed by driven bodies, and by the motion of an image relative to its body.
+ * They are not in the problem, so it goes into w. */
 static double imposed_rate(const acting *a, const cairn_row *row)
 {
     const cairn_body_store *b = &a->step->world->bodies;
-    double rate = 0;
+    double rate = -cairn_dot(row->e, cairn_joint_drift(a->step->world, a->joint));
     for (int side = 0; side < 2; side++) {
         int body = a->joint->body[side];
         if (body >= 0 && b->motion[body] == CAIRN_MOTION_DRIVEN)
@@ -106,9 +115,9 @@ static int blocks_for(int rows, int components)
 
 /* The rate of a row with the predicted velocities v^ of the bodies that swing (motion.c). */
 static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *joint,
-                          const cairn_row *row)
+                          cairn_vec3 drift, const cairn_row *row)
 {
-    double rate = 0;
+    double rate = -cairn_dot(row->e, drift);
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
         if (body >= 0 && cairn_mechanism_swings(joints, body)) {
@@ -137,12 +146,16 @@ static void make_swinging(const cairn_step *step, const cairn_mechanism *joints,
         at_end.x[side] = s->x_end;
         at_end.q[side] = s->q_end;
     }
+    cairn_vec3 drift = cairn_joint_drift(step->world, joint);
+    show_image(step->world, joint, 0.5 * step->h, &at_mid);
+    show_image(step->world, joint, step->h, &at_end);
     cairn_joint_rows(joint, &at_mid, mid);
     cairn_joint_rows(joint, &at_end, end);
     for (int i = 0; i < joint->rows; i++) {
         mid[i].defect = rows[i].defect;
         mid[i].gain *= MENDING;
-        mid[i].bias = rate_at_end(joints, joint, &end[i]) - rate_at_end(joints, joint, &mid[i]);
+        mid[i].bias =
+            rate_at_end(joints, joint, drift, &end[i]) - rate_at_end(joints, joint, drift, &mid[i]);
         rows[i] = mid[i];
     }
 }
@@ -195,8 +208,9 @@ cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *
         if (!in_force(joint))
             continue;
         cairn_joint_view view = view_of(step, joint, motion->x_eval, motion->q_eval);
-        joint->rows = cairn_joint_rows(joint, &view, own);
         double ahead = step->h * cairn_scheme_ahead(step->scheme, step->linearisations);
+        show_image(world, joint, ahead, &view);
+        joint->rows = cairn_joint_rows(joint, &view, own);
         for (int i = 0; ahead > 0 && i < joint->rows; i++)
             own[i].defect -= ahead * rate_with(&a, &own[i], motion->v_eval, motion->omega_eval);
         joints->blocks += blocks_for(joint->rows, step->components);
@@ -553,6 +567,7 @@ void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joi
             continue;
         const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
         cairn_joint_view view = view_of(step, joint, world->bodies.x, world->bodies.q);
+        show_image(world, joint, 0, &view);
         joint->phase += gear_slip(joint, rows, step->h, answer->u[j * d]);
         cairn_joint_coordinates(joint, &view, &joint->turn, &joint->slide);
         joint->gained = -joint->elastic;

@@ -164,6 +164,9 @@ cairn_status cairn_world_set_lattice(cairn_world *world, const cairn_lattice_def
     world->periodic.cell = cell;
     for (int i = 0; i < world->bodies.count; i++)
         world->bodies.image[i] = (cairn_image){ { 0, 0, 0 } };
+    for (size_t k = 0; k < world->joints.count; k++)
+        world->joints.items[k].image = (cairn_image){ { 0, 0, 0 } };
+    world->joints.changed = world->joints.count > 0;
     /* lists without images need no memory for them */
     cairn_contacts_release(&world->contacts);
     cairn_contacts_release(&world->last);
@@ -271,10 +274,6 @@ cairn_status cairn_lattice_check(const cairn_world *world, const cairn_step_opti
 {
     if (!cairn_lattice_of(world))
         return CAIRN_OK;
-    for (size_t k = 0; k < world->joints.count; k++)
-        if (world->joints.items[k].alive)
-            return cairn_fail(error, CAIRN_UNSUPPORTED, "periodic",
-                              "there are joints, which a periodic world cannot have");
     TRY(check_inlets(world, error));
     if (options->sleep && moves(world))
         return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
@@ -299,6 +298,9 @@ static void shorten(cairn_world *world, int i, int j)
         world->bodies.image[row].k[i] += m * world->bodies.image[row].k[j];
     for (int c = 0; c < world->contacts.count; c++)
         world->contacts.image[c].k[i] += m * world->contacts.image[c].k[j];
+    for (size_t k = 0; k < world->joints.count; k++)
+        world->joints.items[k].image.k[i] += m * world->joints.items[k].image.k[j];
+    world->joints.changed = world->joints.count > 0;
     cairn_kept_pairs_forget(&world->kept_pairs);
 }
 
@@ -370,6 +372,29 @@ static void follow(cairn_world *world, const cairn_image *put)
         c->image[j] = cairn_image_from(c->image[j], a, b);
         c->shift[j] = cairn_lattice_shift(cell, c->image[j]);
     }
+}
+
+/* So do joints. The member that has the bodies of a joint tells the others, who may get them before
+ * the step is done. */
+static void follow_joints(cairn_world *world, const cairn_image *put, int64_t *moved)
+{
+    cairn_joint_list *joints = &world->joints;
+    for (size_t k = 0; k < joints->count; k++) {
+        const cairn_joint *j = &joints->items[k];
+        for (int i = 0; i < 3; i++) {
+            bool here = j->alive && !j->elsewhere;
+            int32_t a = here && j->body[0] >= 0 ? put[j->body[0]].k[i] : 0;
+            int32_t b = here && j->body[1] >= 0 ? put[j->body[1]].k[i] : 0;
+            moved[3 * k + (size_t)i] = a - b;
+        }
+    }
+    cairn_link_sums(world->exchange.link, moved, 3 * (int)joints->count);
+    for (size_t k = 0; k < 3 * joints->count; k++) {
+        joints->items[k / 3].image.k[k % 3] += (int32_t)moved[k];
+        joints->changed = joints->changed || moved[k] != 0;
+    }
+    if (joints->changed)
+        cairn_joints_index(world);
 }
 
 /* A wall has no image, whatever left the cell along it. */
@@ -454,8 +479,8 @@ cairn_status cairn_lattice_begin(cairn_world *world, double h)
     put_job job = { world, reciprocal,
                     cairn_arena_take(&world->scratch, count, sizeof(cairn_image)) };
     put_sum sum;
-    if (!job.put)
-        return CAIRN_NO_MEMORY;
+    int64_t *moved = cairn_arena_take(&world->scratch, 3 * world->joints.count, sizeof *moved);
+    TRY(cairn_exchange_agree(world, job.put && moved ? CAIRN_OK : CAIRN_NO_MEMORY));
     memset(job.put, 0, count * sizeof *job.put);
     TRY(put_all(&job, &sum));
     world->periodic.work += sum.work;
@@ -463,6 +488,8 @@ cairn_status cairn_lattice_begin(cairn_world *world, double h)
         follow(world, job.put);
         clear_walls(world);
     }
+    if (world->joints.count > 0)
+        follow_joints(world, job.put, moved);
     cairn_arena_return(&world->scratch, before);
     return CAIRN_OK;
 }

@@ -447,6 +447,9 @@ static void pull(const cairn_step *step, const cairn_joint *joint, int side,
         return;
     cairn_swing *s = &joints->swing[body];
     cairn_vec3 arm = cairn_sub(point_of(step, joints, joint, side), s->x_mid);
+    if (side && !cairn_joint_class_of(joint->def.kind)->two_points &&
+        cairn_image_is_other(joint->image)) /* the point of a is at the image */
+        arm = cairn_sub(arm, cairn_joint_shift(step->world, joint, 0.5 * step->h));
     cairn_vec3 moment = cairn_add(cairn_cross(arm, joint->force), joint->torque);
     s->force = cairn_add_scaled(s->force, sign, joint->force);
     s->moment = cairn_add_scaled(s->moment, sign, cairn_rotate_back(s->q_mid, moment));

@@ -261,6 +261,8 @@ static void write_joint(cairn_writer *w, const cairn_joint *joint)
     cairn_write_whole(w, (int64_t)joint->def.a.uid);
     cairn_write_whole(w, (int64_t)joint->def.b.uid); /* the world, CAIRN_NO_BODY, becomes -1 */
     cairn_write_whole(w, joint->rows);
+    for (int i = 0; i < 3; i++)
+        cairn_write_whole(w, joint->image.k[i]);
     cairn_write_record(w, cairn_joint_drive_record(), &joint->def.turn);
     cairn_write_record(w, cairn_joint_drive_record(), &joint->def.slide);
     write_reals(w, joint);
@@ -297,6 +299,8 @@ static void read_joint(cairn_reader *r, cairn_joint *joint)
     joint->def.a.uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
     joint->def.b.uid = (uint64_t)cairn_read_within(r, -1, INT64_MAX);
     joint->rows = (int)cairn_read_within(r, 0, CAIRN_JOINT_ROWS);
+    for (int i = 0; i < 3; i++)
+        joint->image.k[i] = (int32_t)cairn_read_within(r, -(1 << 24), 1 << 24);
     cairn_read_record(r, cairn_joint_drive_record(), &joint->def.turn);
     cairn_read_record(r, cairn_joint_drive_record(), &joint->def.slide);
     read_reals(r, joint);
@@ -337,7 +341,7 @@ static cairn_status read_joints(cairn_reader *r, cairn_world *world)
 
 /* ==== a whole world =========================================================================== */
 
-enum { VERSION = 5 }; /* of the format; other versions are refused */
+enum { VERSION = 6 }; /* of the format; other versions are refused */
 
 /* A reader that has failed counts as damaged bytes, CAIRN_BAD_INPUT. */
 

@@ -268,8 +268,9 @@ static void leave_out_forbidden(cairn_world *world)
         return;
     for (size_t k = 0; k < list->count; k++) {
         cairn_pair pair = list->items[k];
+        const cairn_image image = list->image ? list->image[k] : (cairn_image){ { 0, 0, 0 } };
         if (!cairn_bodies_meet(b, pair.first, pair.second) ||
-            cairn_joints_forbid(world, pair.first, pair.second))
+            cairn_joints_forbid(world, pair.first, pair.second, image))
             continue;
         if (list->image)
             list->image[kept] = list->image[k];

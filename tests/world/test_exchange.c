@@ -1339,6 +1339,30 @@ static cairn_world *gas_in_shear(void)
     return sheared_gas(2);
 }
 
+/* Pairs that are joined, some of them across the faces of the cell: rods, springs, ball joints. */
+static cairn_world *joined_gas(void)
+{
+    static const cairn_joint_kind kinds[] = { CAIRN_JOINT_DISTANCE, CAIRN_JOINT_SPRING,
+                                              CAIRN_JOINT_BALL };
+    cairn_world *world = sheared_gas(2);
+    const cairn_body_store *b = &world->bodies;
+    for (int i = 4; i + 1 < 125; i += 6) {
+        cairn_joint_def def = cairn_joint_def_default();
+        int other = i - i % 5 + (i + 1) % 5; /* the neighbour along x, or its image */
+        def.kind = kinds[i / 6 % 3];
+        def.a.uid = b->uid[i];
+        def.b.uid = b->uid[other];
+        def.anchor = b->x[i];
+        def.anchor_b = cairn_add(b->x[other], cairn_vec(i % 5 == 4 ? 1 : 0, 0, 0));
+        if (def.kind == CAIRN_JOINT_BALL)
+            def.anchor = cairn_scale(0.5, cairn_add(def.anchor, def.anchor_b));
+        if (def.kind == CAIRN_JOINT_SPRING)
+            def.slide.stiffness = 200;
+        CHECK_OK(cairn_joint_create(world, &def, NULL));
+    }
+    return world;
+}
+
 /* A column that is periodic at its sides: bodies come in above, and again when they have left. */
 static cairn_world *periodic_column(void)
 {
@@ -1369,6 +1393,10 @@ static cairn_world *periodic_column(void)
 
 TEST(periodic_cells_are_the_same)
 {
+    check_parts(joined_gas, "convex", 25, 3);
+    CHECK(whole.report.energy.elastic > 0);
+    check_parts(joined_gas, "coulomb", 25, 4);
+    check_gathered(joined_gas, "coulomb", 10, 5, 2);
     check_parts(periodic_column, "convex", 40, 3);
     CHECK(whole.report.left > 0 || whole.report.entered > 0);
 

@@ -1,8 +1,10 @@
 /* test_periodic.c - periodic cells: contacts with images, momentum, shear, deformation, and what is
  * refused. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "cairn/joint.h"
 #include "cairn/scene.h"
 #include "cairn/statistics.h"
 #include "math/vec.h"
@@ -441,6 +443,223 @@ TEST(bodies_go_round_in_a_periodic_column)
     cairn_scene_destroy(scene);
 }
 
+/* ==== joints ================================================================================== */
+
+/* Two bodies with a joint between them that turn and fly through all faces of a cell. */
+static cairn_scene *flying_pair(const char *cell, const char *joint)
+{
+    char text[1500];
+    snprintf(text, sizeof text,
+             "cairn: 1\ngravity: [0.3, 0, -0.2]\n%s\n"
+             "bodies:\n"
+             "  - {name: a, shape: {box: {size: [0.2, 0.1, 0.16]}}, mass: 2, position: [0.4, 0.5, "
+             "0.5],\n"
+             "     velocity: [0.9, 1.1, -0.6], angular_velocity: [0.3, 1.5, 2]}\n"
+             "  - {name: b, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0.7, 0.5, 0.5],\n"
+             "     velocity: [0.9, 2.0, -0.6], angular_velocity: [0, 0.5, 1]}\n"
+             "joints: [%s]\n"
+             "run: {time_step: 0.005, duration: 3, tolerance: 1e-10}\n",
+             cell, joint);
+    return scene_text_good(text, NULL);
+}
+
+/* The place and the velocity of a body on its path without jumps. */
+static cairn_vec3 path_of(const cairn_scene *s, int i, cairn_vec3 *v)
+{
+    const cairn_bodies b = cairn_world_bodies(s->world);
+    const cairn_lattice cell = cairn_world_lattice(s->world);
+    cairn_vec3 x = b.x[i];
+    *v = b.v[i];
+    for (int axis = 0; axis < 3; axis++) {
+        x = cairn_add_scaled(x, b.image[i].k[axis], cell.edge[axis]);
+        *v = cairn_add_scaled(*v, b.image[i].k[axis], cell.rate[axis]);
+    }
+    return x;
+}
+
+static const char *const sheared_cell =
+    "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: [0, 1.5, 0], gradient_z: [0, 0.4, 0]}";
+
+/* The faces mean nothing to a pair that is alone: on its path without jumps it does what it does in
+ * a world without a cell, whatever holds it together. */
+TEST(a_joined_pair_crosses_sheared_faces_as_if_there_were_none)
+{
+    static const char *const joints[] = {
+        "ball: {a: a, b: b, anchor: [0.55, 0.5, 0.5]}",
+        "distance: {a: a, b: b, anchor: [0.45, 0.5, 0.5], anchor_b: [0.65, 0.5, 0.5]}",
+        "spring: {a: b, b: a, anchor: [0.65, 0.5, 0.5], anchor_b: [0.45, 0.5, 0.5],\n"
+        "  slide: {stiffness: 60, damping: 0.3, rest: 0.15}}",
+        "revolute: {a: a, b: b, anchor: [0.55, 0.5, 0.5], axis: [0, 0, 1],\n"
+        "  turn: {motor: position, target: 1, effort: 2}}",
+        "fixed: {a: b, b: a, anchor: [0.55, 0.5, 0.5]}",
+        "bushing: {a: a, b: b, anchor: [0.55, 0.5, 0.5], stiffness: 100, damping: 1,\n"
+        "  turn_stiffness: 1, turn_damping: 0.02}",
+    };
+    for (int k = 0; k < 6; k++) {
+        cairn_scene *open = flying_pair("", joints[k]), *cell = flying_pair(sheared_cell, joints[k]);
+        int steps = CHECKED ? 150 : 500, images = 0, sides = 0;
+        for (int n = 0; n < steps; n++) {
+            cairn_energy one = step_good(open).energy, other = step_good(cell).energy;
+            CHECK_NEAR(other.elastic, one.elastic, 1e-8);
+            CHECK_NEAR(other.motor_work, one.motor_work, 1e-8);
+            cairn_joint_state j = cairn_world_joint(cell->world, 0);
+            images |= j.image.k[0] != 0 ? 1 : j.image.k[1] != 0 ? 2 : 4;
+            sides += j.image.k[0] != 0 || j.image.k[1] != 0 || j.image.k[2] != 0;
+            CHECK(cairn_norm(cairn_sub(j.point, j.point_b)) < 0.4);
+        }
+        for (int i = 0; i < 2; i++) {
+            cairn_vec3 v, w, x = path_of(cell, i, &v), y = path_of(open, i, &w);
+            CHECK_NEAR(cairn_norm(cairn_sub(x, y)), 0, 1e-8);
+            CHECK_NEAR(cairn_norm(cairn_sub(v, w)), 0, 1e-8);
+        }
+        CHECK(sides > 5 && (CHECKED || images == 7));
+        cairn_scene_destroy(open);
+        cairn_scene_destroy(cell);
+    }
+}
+
+/* A pendulum that hangs on a point of the world beside a face, and swings through it. */
+TEST(a_pendulum_swings_through_a_face)
+{
+    const char *text = "cairn: 1\ndimension: 2\n%s\n"
+                       "bodies: [{name: a, shape: {sphere: {radius: 0.1}}, position: [0.3, 0.6]}]\n"
+                       "joints: [revolute: {a: a, anchor: [0.05, 0.9]}]\n"
+                       "run: {time_step: 0.002, duration: 3}\n";
+    char whole[1000];
+    snprintf(whole, sizeof whole, text, "");
+    cairn_scene *open = scene_text_good(whole, NULL);
+    snprintf(whole, sizeof whole, text, "periodic: {axes: [x, y], high: [1, 1]}");
+    cairn_scene *cell = scene_text_good(whole, NULL);
+    int crossed = 0;
+    for (int n = 0; n < 1200; n++) {
+        step_good(open);
+        step_good(cell);
+        cairn_joint_state one = cairn_world_joint(open->world, 0);
+        cairn_joint_state other = cairn_world_joint(cell->world, 0);
+        crossed += other.image.k[0] != 0;
+        CHECK_NEAR(one.turn, other.turn, 1e-9);
+        CHECK_NEAR(cairn_norm(cairn_sub(one.force, other.force)), 0, 1e-8);
+    }
+    CHECK(crossed > 100 && crossed < 1100);
+    cairn_scene_destroy(open);
+    cairn_scene_destroy(cell);
+}
+
+/* A chain of two balls and two springs that is closed through the face: each spring of rest length
+ * 0.3 m is stretched to 0.5 m and pulls with 50 N/m x 0.2 m; nothing moves. */
+TEST(a_chain_closes_on_itself_through_a_face)
+{
+    cairn_scene *scene = scene_text_good(
+        "cairn: 1\ngravity: [0, 0, 0]\n"
+        "periodic: {axes: [x], high: [1, 1, 1]}\n"
+        "bodies:\n"
+        "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.2, 0, 0]}\n"
+        "  - {name: b, shape: {sphere: {radius: 0.1}}, position: [0.7, 0, 0]}\n"
+        "joints:\n"
+        "  - spring: {a: a, b: b, anchor: [0.2, 0, 0], anchor_b: [0.7, 0, 0],\n"
+        "             slide: {stiffness: 50, rest: 0.3}}\n"
+        "  - spring: {a: b, b: a, anchor: [0.7, 0, 0], anchor_b: [1.2, 0, 0],\n"
+        "             slide: {stiffness: 50, rest: 0.3}}\n"
+        "run: {time_step: 0.01, duration: 1, tolerance: 1e-12}\n",
+        NULL);
+    run_good(scene, 50);
+    cairn_bodies b = cairn_world_bodies(scene->world);
+    for (int k = 0; k < 2; k++) {
+        cairn_joint_state j = cairn_world_joint(scene->world, k);
+        CHECK_NEAR(j.force.x, 10, 1e-9);
+        CHECK_NEAR(j.slide, 0.5, 1e-12);
+        CHECK_INT(j.image.k[0], k);
+        CHECK_NEAR(cairn_norm(b.v[k]), 0, 1e-10);
+        CHECK_NEAR(j.elastic, 0.5 * 50 * 0.04, 1e-12);
+    }
+    cairn_scene_destroy(scene);
+}
+
+/* Two balls of half the length of the cell touch on both sides. A joint takes away the contact at its
+ * own place alone. */
+TEST(joined_images_do_not_collide_but_others_do)
+{
+    static const char *const anchors[] = { "0.5", "1", "0" };
+    for (int k = 0; k < 3; k++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "cairn: 1\ngravity: [0, 0, 0]\nperiodic: {axes: [x], high: [1, 1, 1]}\n"
+                 "bodies:\n"
+                 "  - {name: a, shape: {sphere: {radius: 0.25}}, position: [0.25, 0, 0]}\n"
+                 "  - {name: b, shape: {sphere: {radius: 0.25}}, position: [0.75, 0, 0]}\n"
+                 "joints: [ball: {a: a, b: b, anchor: [%s, 0, 0]}]\n"
+                 "run: {time_step: 0.01, duration: 1}\n",
+                 anchors[k]);
+        cairn_scene *scene = scene_text_good(text, NULL);
+        step_good(scene);
+        cairn_contacts c = cairn_world_contacts(scene->world);
+        CHECK_INT(c.count, 1);
+        CHECK_INT(abs(c.image[0].k[0]), k == 0);
+        CHECK_INT(cairn_world_joint(scene->world, 0).image.k[0], k == 0 ? 0 : -1);
+        cairn_scene_destroy(scene);
+    }
+}
+
+/* Spheres in pairs, threes and a chain through the cell, of several kinds of joints. */
+static const char *const joined_gas =
+    "cairn: 1\ngravity: [0, 0, 0]\n"
+    "parameters: {rate: 0}\n"
+    "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: [0, $rate, 0], gradient_z: [0, $(0.5 * "
+    "rate), 0]}\n"
+    "materials: {a: {friction: 0.3}}\n"
+    "bodies:\n"
+    "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.95, 0.1, 0.1], velocity: [1, 3, 0]}\n"
+    "  - {name: b, shape: {box: {size: [0.12, 0.15, 0.14]}}, position: [0.15, 0.1, 0.1], velocity: "
+    "[0, 2, 1]}\n"
+    "  - {name: c, shape: {sphere: {radius: 0.09}}, position: [0.4, 0.1, 0.1], velocity: [0, 2, -1]}\n"
+    "  - {name: d, shape: {sphere: {radius: 0.09}}, position: [0.65, 0.1, 0.1], velocity: [1, 1, 0]}\n"
+    "  - {name: e, shape: {box: {size: [0.12, 0.15, 0.14]}}, position: [0.45, 0.9, 0.72], velocity: "
+    "[-2, 2, 1]}\n"
+    "  - {name: f, shape: {sphere: {radius: 0.09}}, position: [0.45, 0.15, 0.72], velocity: [1, 0, 2]}\n"
+    "joints:\n"
+    "  - ball: {a: a, b: b, anchor: [1.05, 0.1, 0.1]}\n"
+    "  - distance: {a: b, b: c, anchor: [0.2, 0.1, 0.1], anchor_b: [0.35, 0.1, 0.1]}\n"
+    "  - spring: {a: c, b: d, anchor: [0.4, 0.1, 0.1], anchor_b: [0.65, 0.1, 0.1], slide: "
+    "{stiffness: 100, damping: 1, rest: 0.2}}\n"
+    "  - rope: {a: d, b: a, anchor: [0.7, 0.1, 0.1], anchor_b: [0.9, 0.1, 0.1]}\n"
+    "  - revolute: {a: f, b: e, anchor: [0.45, 1.05, 0.72], axis: [1, 0, 0], turn: {motor: velocity, "
+    "target: 3, effort: 1, friction: 0.01}}\n"
+    "generators: [grid: {count: [3, 3, 3], spacing: [0.3, 0.3, 0.3], radius: 0.08, seed: 3,\n"
+    "  origin: [0.3, 0.3, 0.27], velocity: [1, -1, 0.5]}]\n"
+    "run: {time_step: 0.002, duration: 1, tolerance: 1e-8, scheme: coulomb}\n";
+
+TEST(joined_bodies_keep_their_momentum_and_the_ledger_closes)
+{
+    static const char *const rates[] = { "parameters.rate=0", "parameters.rate=3" };
+    for (int k = 0; k < 2; k++) {
+        cairn_scene *scene = scene_text_good(joined_gas, rates[k]);
+        cairn_vec3 start = momentum_of(scene->world);
+        double before, potential, work = 0, spent = 0;
+        cairn_world_energy(scene->world, &before, &potential);
+        for (size_t j = 0; j < scene->world->joints.count; j++)
+            before += scene->world->joints.items[j].elastic;
+        for (int i = 0; i < (CHECKED ? 150 : 400); i++) {
+            cairn_step_report report = step_good(scene);
+            cairn_energy e = report.energy;
+            double after = before + e.driver_work + e.motor_work - e.friction_loss -
+                           e.impact_loss - e.damping_loss - e.numerical_loss;
+            CHECK_NEAR(e.kinetic + e.elastic, after, 1e-12 * (1 + fabs(after)));
+            before = e.kinetic + e.elastic;
+            work += fabs(e.driver_work);
+            spent += report.active;
+            CHECK(report.certificate.joint_drift < 1e-3);
+        }
+        CHECK(spent > 100 && (k == 0 || work > 0.1));
+        cairn_vec3 end = momentum_of(scene->world);
+        CHECK(k == 1 || cairn_norm(cairn_sub(start, end)) < 1e-10);
+        cairn_scene_destroy(scene);
+    }
+    cairn_scene *scene = scene_text_good(joined_gas, rates[1]);
+    check_goes_on(scene, 120, 60);
+    cairn_scene_destroy(scene);
+    CHECK(hash_after(joined_gas, "run.threads=3", 100) == hash_after(joined_gas, NULL, 100));
+}
+
 /* ==== what is refused ========================================================================= */
 
 static void refuse(const char *periodic, const char *rest, const char *said)
@@ -468,10 +687,6 @@ TEST(what_a_cell_cannot_hold_is_refused)
     refuse("{axes: [x, z], high: [2, 2, 2]}", "bodies: [{motion: fixed, shape: half_space}]",
            "expected a half-space parallel to the periodic axes");
     refuse("{axes: [x], high: [2, 2, 2]}",
-           "bodies: [{name: a, shape: {sphere: {radius: 0.2}}}]\n"
-           "joints: [ball: {a: a, anchor: [0, 0, 0]}]",
-           "there are joints");
-    refuse("{axes: [x], high: [2, 2, 2]}",
            "generators: [pour: {count: 1, rate: 1, centre: [0, 0, 0], radius: 0.51}]",
            "up to 1.02 m come in through inlet 0, expected at most 1 m");
 }
@@ -487,5 +702,9 @@ GROUP(test_periodic)
         CASE(a_loaded_cell_goes_on_with_the_same_bits), CASE(lists_and_threads_change_nothing),
         CASE(an_image_occupies_the_place_of_an_inlet), CASE(what_comes_in_is_put_into_the_cell),
         CASE(bodies_go_round_in_a_periodic_column),
+        CASE(a_joined_pair_crosses_sheared_faces_as_if_there_were_none),
+        CASE(a_pendulum_swings_through_a_face), CASE(a_chain_closes_on_itself_through_a_face),
+        CASE(joined_images_do_not_collide_but_others_do),
+        CASE(joined_bodies_keep_their_momentum_and_the_ledger_closes),
         CASE(what_a_cell_cannot_hold_is_refused));
 }
