@@ -24,13 +24,14 @@ enum { CAIRN_RUN_JOINT_NUMBERS = 23 };
 /* The joints of a frame: states of all that are alive, definitions of those that are new, and their
  * rows in the one-step problem. Arrays belong to the arena of the frame. */
 typedef struct cairn_run_joints {
-    size_t count;   /* joints that are alive: length of the arrays up to slide_target */
+    size_t count;   /* joints that are alive: length of the arrays up to `image`      */
     int32_t *index; /* row in /joints         */
     int32_t *slot;  /* 2 per joint: rows in the world; -1: the world itself */
     uint8_t *broken;
     cairn_vec3 *force, *torque, *point, *point_b;
     double *turn, *slide, *drift, *turn_drift, *phase;
     double *turn_target, *slide_target; /* of the motors, in the last step */
+    cairn_image *image;                 /* of b, or of the world, that is joined */
     /* joints that no earlier frame had: length of the arrays down to `number` */
     size_t fresh;
     uint8_t *kind, *collide, *turn_motor, *slide_motor;

@@ -353,6 +353,7 @@ static const cairn_run_source states[] = {
     { "phase", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.phase), NULL },
     { "turn_target", "", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.turn_target), NULL },
     { "slide_target", "", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.slide_target), NULL },
+    { "image", "", CAIRN_HDF5_INT, 3, offsetof(cairn_run_frame, joint.image), NULL },
 };
 
 enum { FRAME_STATE = 9 };
@@ -407,6 +408,7 @@ static bool take_states(cairn_run_joints *j, cairn_arena *arena)
     good = CAIRN_TAKE(arena, j->phase, j->count) && good;
     good = CAIRN_TAKE(arena, j->turn_target, j->count) && good;
     good = CAIRN_TAKE(arena, j->slide_target, j->count) && good;
+    good = CAIRN_TAKE(arena, j->image, j->count) && good;
     good = CAIRN_TAKE(arena, j->row_joint, j->rows) && good;
     good = CAIRN_TAKE(arena, j->row_impulse, j->rows) && good;
     good = CAIRN_TAKE(arena, j->row_correction, j->rows) && good;
@@ -468,6 +470,7 @@ static void fill_state(cairn_run_joints *j, size_t row, const cairn_joint_state 
     j->drift[row] = s->drift;
     j->turn_drift[row] = s->turn_drift;
     j->phase[row] = s->phase;
+    j->image[row] = s->image;
 }
 
 /* All rows of one joint, from row `first` of the frame on. */

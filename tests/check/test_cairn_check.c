@@ -384,10 +384,70 @@ TEST(what_swings_is_certified_by_its_own_rule)
     folder_remove(f.path);
 }
 
+/* Bodies that joints connect through the faces of a sheared cell. */
+static const char *const scene_joined =
+    "cairn: 1\n"
+    "gravity: [0, 0, -1]\n"
+    "parameters: {rate: 3}\n"
+    "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: [0, $rate, 0], gradient_z: "
+    "[0, $(0.5 * rate), 0]}\n"
+    "materials: {a: {friction: 0.3}}\n"
+    "bodies:\n"
+    "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.95, 0.1, 0.1], velocity: "
+    "[1, 3, 0]}\n"
+    "  - {name: b, shape: {box: {size: [0.12, 0.15, 0.14]}}, position: [0.15, 0.1, 0.1], "
+    "velocity: [0, 2, 1]}\n"
+    "  - {name: c, shape: {sphere: {radius: 0.09}}, position: [0.4, 0.1, 0.1], velocity: "
+    "[0, 2, -1]}\n"
+    "  - {name: d, shape: {sphere: {radius: 0.09}}, position: [0.65, 0.1, 0.1], "
+    "velocity: [1, 1, 0]}\n"
+    "  - {name: e, shape: {box: {size: [0.12, 0.15, 0.14]}}, position: [0.45, 0.9, "
+    "0.72], velocity: [-2, 2, 1]}\n"
+    "  - {name: f, shape: {sphere: {radius: 0.09}}, position: [0.45, 0.15, 0.72], "
+    "velocity: [1, 0, 2]}\n"
+    "  - {name: g, shape: {sphere: {radius: 0.05}}, position: [0.45, 0.5, 0.72], "
+    "velocity: [1, 0, 2]}\n"
+    "  - {name: h, shape: {sphere: {radius: 0.05}}, position: [0.45, 0.6, 0.72], "
+    "velocity: [1, 1, 2]}\n"
+    "joints:\n"
+    "  - ball: {a: a, b: b, anchor: [1.05, 0.1, 0.1]}\n"
+    "  - distance: {a: b, b: c, anchor: [0.2, 0.1, 0.1], anchor_b: [0.35, 0.1, 0.1]}\n"
+    "  - spring: {a: c, b: d, anchor: [0.4, 0.1, 0.1], anchor_b: [0.65, 0.1, 0.1], "
+    "slide: {stiffness: 100, damping: 1, rest: 0.2}}\n"
+    "  - rope: {a: d, b: a, anchor: [0.7, 0.1, 0.1], anchor_b: [0.9, 0.1, 0.1]}\n"
+    "  - revolute: {a: f, b: e, anchor: [0.45, 1.05, 0.72], axis: [1, 0, 0], turn: "
+    "{motor: position, target: 3, effort: 1}}\n"
+    "  - distance: {a: g, b: h, anchor: [0.45, 0.5, 0.72], anchor_b: [0.45, 0.6, 0.72]}\n"
+    "generators: [grid: {count: [3, 3, 2], spacing: [0.3, 0.3, 0.3], radius: 0.08, seed: "
+    "3, origin: [0.3, 0.3, 0.27], velocity: [1, -1, 0.5]}]\n"
+    "run: {time_step: 4e-3, duration: 0.3, tolerance: 1e-6, scheme: coulomb, "
+    "certificate: full,\n"
+    "      frame_interval: 0.1, paraview: false, picture: false}\n";
+
+TEST(joints_through_the_faces_of_a_cell_are_certified)
+{
+    folder f = folder_create();
+    const char *const schemes[] = { "run.scheme=coulomb", "run.scheme=moreau-jean",
+                                    "run.scheme=stewart-trinkle", "parameters.rate=0" };
+    for (int k = 0; k < (CHECKED ? 2 : 4); k++) {
+        run_into(&f, scene_joined, schemes[k]);
+        CHECK_INT(full_verdict(&f), CERTIFIED);
+    }
+    /* the last image of the last step */
+    const double other = 3;
+    hsize_t last = count_numbers(&f, "certificate/joints/image") - 1;
+    double old = swap_number(&f, "certificate/joints/image", last, &other);
+    CHECK_INT(verdict(&f), NOT_CERTIFIED);
+    swap_number(&f, "certificate/joints/image", last, &old);
+    CHECK_INT(full_verdict(&f), CERTIFIED);
+    folder_remove(f.path);
+}
+
 GROUP(test_cairn_check_turn)
 {
     RUN(CASE(free_turning_is_certified_by_its_own_rule),
         CASE(what_swings_is_certified_by_its_own_rule),
+        CASE(joints_through_the_faces_of_a_cell_are_certified),
         CASE(files_of_the_rules_before_are_certified_by_those));
 }
 

@@ -375,8 +375,8 @@ static bool are_same_two(const int32_t *p, const int32_t *q)
     return (p[0] == q[0] && p[1] == q[1]) || (p[0] == q[1] && p[1] == q[0]);
 }
 
-/* Pass the mark of one end of a link on to the other. */
-static void pass_on(const check_run *run, int from, int to, spread *s)
+/* Pass the mark of one end of a link on to the other, which hangs there `away` from itself. */
+static void pass_on(const check_run *run, int from, int to, vec away, spread *s)
 {
     char mark = moves(run, from) ? run->side[from] : 0;
     if (!mark)
@@ -389,6 +389,7 @@ static void pass_on(const check_run *run, int from, int to, spread *s)
     if (run->side[to])
         return;
     run->side[to] = mark;
+    run->hang[to] = vec_add(run->hang[from], 1, away);
     s->grown = true;
 }
 
@@ -398,18 +399,23 @@ static spread mark_sides(const check_run *run, int joint)
     spread s = { { !moves(run, own[0]), !moves(run, own[1]) }, false, true };
     for (int i = 0; i < run->bodies.count; i++)
         run->side[i] = 0;
-    if (moves(run, own[0]))
+    if (moves(run, own[0])) {
         run->side[own[0]] = SIDE_A;
-    if (moves(run, own[1]))
+        run->hang[own[0]] = (vec){ 0, 0, 0 };
+    }
+    if (moves(run, own[1])) {
         run->side[own[1]] = SIDE_B;
+        run->hang[own[1]] = check_joint_shift(run, joint, 0);
+    }
     while (s.grown) {
         s.grown = false;
         for (int k = 0; k < run->joints.count; k++) {
             const int32_t *two = run->joints.body + 2 * k;
             if (!check_joint_in_force(run, k) || !check_is_link(run, k) || are_same_two(two, own))
                 continue;
-            pass_on(run, two[0], two[1], &s);
-            pass_on(run, two[1], two[0], &s);
+            vec away = check_joint_shift(run, k, 0);
+            pass_on(run, two[0], two[1], away, &s);
+            pass_on(run, two[1], two[0], vec_times(-1, away), &s);
         }
     }
     s.loop = s.loop || (s.stands[0] && s.stands[1]);
@@ -421,7 +427,7 @@ static void weigh(const check_run *run, int body, vec e, vec p, double out[2])
 {
     int row = run->before.row[body];
     vec own = quat_rotate_back(run->before.q[row], e);
-    vec arm = vec_add(run->before.x[row], -1, p);
+    vec arm = vec_add(vec_add(run->before.x[row], 1, run->hang[body]), -1, p);
     double along = vec_dot(arm, e), away = vec_dot(arm, arm) - along * along;
     out[0] += vec_dot(own, vec_scale(run->bodies.inertia[body], own)) +
               run->bodies.mass[body] * fmax(0, away);

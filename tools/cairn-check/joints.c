@@ -74,6 +74,7 @@ static const check_field state_fields[] = {
     { "phase", 1, false, offsetof(check_joint_states, phase), false },
     { "turn_target", 1, false, offsetof(check_joint_states, turn_target), false },
     { "slide_target", 1, false, offsetof(check_joint_states, slide_target), false },
+    { "image", 3, true, offsetof(check_joint_states, image), true },
 };
 
 static const check_field row_fields[] = {
@@ -210,6 +211,9 @@ static check_joint_pose pose_of(const check_run *run, int joint)
         pose.x[side] = run->x_eval[body];
         pose.q[side] = run->q_eval[body];
     }
+    if (run->cell.there && after >= 0)
+        pose.x[1] = vec_add(pose.x[1], 1,
+                            check_shift_eval(run, run->joints_after.image + 3 * after));
     if (run->joints.turn.motor[joint] == CHECK_POSITION ||
         run->joints.slide.motor[joint] == CHECK_POSITION)
         check_felt(run, joint, &pose.felt_turn, &pose.felt_slide);
@@ -254,14 +258,20 @@ bool check_rows_make(check_run *run)
     return take_impulses(run);
 }
 
-/* Bodies whose contacts a joint excludes. */
-bool check_is_joined(const check_run *run, int a, int b)
+/* Whether a joint excludes contacts of a with the image k of b; a wall without bounds is the same in
+ * each image. */
+bool check_is_joined(const check_run *run, int a, int b, const int32_t k[3])
 {
     const check_joints *j = &run->joints;
+    bool wall = !run->cell.there || !check_is_bounded(run, a) || !check_is_bounded(run, b);
     for (int i = 0; i < j->count; i++) {
-        int p = j->body[2 * i], q = j->body[2 * i + 1];
+        int p = j->body[2 * i], q = j->body[2 * i + 1], row = run->joints_after.row[i];
         bool same = (p == a && q == b) || (p == b && q == a);
-        if (same && !j->collide[i] && check_joint_in_force(run, i))
+        if (!same || j->collide[i] || !check_joint_in_force(run, i))
+            continue;
+        const int32_t *n = row >= 0 ? run->joints_after.image + 3 * row : NULL;
+        int sign = p == a ? 1 : -1;
+        if (wall || !n || (n[0] == sign * k[0] && n[1] == sign * k[1] && n[2] == sign * k[2]))
             return true;
     }
     return false;
@@ -279,6 +289,8 @@ typedef struct measure {
     int rows;
 } measure;
 
+/* In the state before the step, with its bodies put back, or after it: images are where they are
+ * then. */
 static check_joint_pose pose_in(const check_run *run, int joint, const check_state *s)
 {
     static const quat straight = { 1, 0, 0, 0 };
@@ -290,6 +302,12 @@ static check_joint_pose pose_in(const check_run *run, int joint, const check_sta
         pose.x[side] = s->x[s->row[body]];
         pose.q[side] = s->q[s->row[body]];
     }
+    int row = run->joints_after.row[joint];
+    if (run->cell.there && row >= 0)
+        pose.x[1] = vec_add(pose.x[1], 1,
+                            s == &run->after
+                                ? check_shift_after(run, run->joints_after.image + 3 * row)
+                                : check_joint_shift(run, joint, 0));
     return pose;
 }
 

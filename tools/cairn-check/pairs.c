@@ -334,8 +334,9 @@ static void list_joined(search *s)
 static bool is_joined(const search *s, int a, int b)
 {
     uint64_t key = key_of(s->run, a, b);
-    return s->joined_count > 0 && bsearch(&key, s->joined, (size_t)s->joined_count,
-                                          sizeof *s->joined, compare_keys) != NULL;
+    return s->joined_count > 0 &&
+           bsearch(&key, s->joined, (size_t)s->joined_count, sizeof *s->joined, compare_keys) &&
+           check_is_joined(s->run, a, b, s->image);
 }
 
 /* Bodies that grains meet and that do not meet each other: held ones and walls of cells. */

@@ -145,6 +145,24 @@ vec check_shift_after(const check_run *run, const int32_t k[3])
     return sum_of(run->cell.end, k);
 }
 
+static const int32_t *image_of(const check_run *run, int joint)
+{
+    static const int32_t none[3] = { 0, 0, 0 };
+    int row = run->cell.there ? run->joints_after.row[joint] : -1;
+    return row >= 0 ? run->joints_after.image + 3 * row : none;
+}
+
+vec check_joint_drift(const check_run *run, int joint)
+{
+    return sum_of(run->cell.rate, image_of(run, joint));
+}
+
+vec check_joint_shift(const check_run *run, int joint, double ahead)
+{
+    return vec_add(sum_of(run->cell.start, image_of(run, joint)), ahead,
+                   check_joint_drift(run, joint));
+}
+
 vec check_drift(const check_run *run, int j)
 {
     return sum_of(run->cell.rate, run->contacts.image + 3 * j);

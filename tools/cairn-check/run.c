@@ -462,6 +462,7 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->pushed, n, sizeof *run->pushed) &&
                 check_memory_take(&run->gone, n, sizeof *run->gone) &&
                 check_memory_take(&run->side, n, sizeof *run->side) &&
+                check_memory_take(&run->hang, n, sizeof *run->hang) &&
                 check_memory_take(&run->swing, n, sizeof *run->swing) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
                 check_memory_take(&run->after.row, n, sizeof *run->after.row);
@@ -594,7 +595,7 @@ void check_run_close(check_run *run)
         &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
         &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps,
         &run->around,     &run->around_perhaps, &run->pushed,      &run->gone,
-        &run->damping
+        &run->damping,    &run->side,           &run->swing,       &run->hang
     };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list, &run->impacts,

@@ -299,7 +299,8 @@ typedef struct check_joint_states {
     int32_t *index, *broken;
     vec *point, *force, *torque;
     double *turn, *slide, *drift, *turn_drift, *phase, *turn_target, *slide_target;
-    int32_t *row; /* of each joint; -1: it is absent */
+    int32_t *image; /* 3 each: of b, or of the world, that a is joined with */
+    int32_t *row;   /* of each joint; -1: it is absent */
 } check_joint_states;
 
 /* Stored impulses of their rows. */
@@ -491,6 +492,7 @@ typedef struct check_run {
     double *around, *around_perhaps;     /* likewise, of it and all its neighbours           */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
     char *side;         /* scratch of joint_rows.c for one joint                    */
+    vec *hang;          /* m: likewise, from a body to its image that hangs there   */
     check_swing *swing; /* how it swings                                       */
     check_derived by_contact;
     check_joint_row *rows; /* of the joints in force */
@@ -523,6 +525,10 @@ void check_cell_of(check_run *run);
 /* m: from a body to its image k, where contacts are evaluated; where the step ends. */
 vec check_shift_eval(const check_run *run, const int32_t k[3]);
 vec check_shift_after(const check_run *run, const int32_t k[3]);
+/* m, m/s: from body b of a joint to its image that is joined, some time, s, after the start of the
+ * step; its velocity relative to b. */
+vec check_joint_shift(const check_run *run, int joint, double ahead);
+vec check_joint_drift(const check_run *run, int joint);
 /* m/s: velocity of the image of b in contact j, relative to b. */
 vec check_drift(const check_run *run, int j);
 /* m: where the body on one side of contact j is where it is evaluated; b: its image. */
@@ -597,7 +603,7 @@ check_group check_joint_group(const char *name, int dimension, bool certificate)
 check_group check_row_group(void);
 bool check_joints_index(check_run *run, check_joint_states *states);
 bool check_rows_make(check_run *run);
-bool check_is_joined(const check_run *run, int a, int b);
+bool check_is_joined(const check_run *run, int a, int b, const int32_t k[3]);
 bool check_joint_in_force(const check_run *run, int joint);
 /* joint_rows.c: rows of a joint in a pose, made for the step; returns their number. Also its
  * coordinates, with rotation counted on from `turn`. */

@@ -117,6 +117,8 @@ static check_joint_pose pose_at(const check_run *run, int joint, bool end)
         pose.x[side] = !s->swings ? run->before.x[row] : end ? s->x_end : s->x_mid;
         pose.q[side] = !s->swings ? run->before.q[row] : end ? s->q_end : s->q_mid;
     }
+    double h = run->settings.h;
+    pose.x[1] = vec_add(pose.x[1], 1, check_joint_shift(run, joint, end ? h : 0.5 * h));
     return pose;
 }
 
@@ -167,7 +169,7 @@ static void foresee(check_run *run, int body)
 
 static double foreseen_rate(const check_run *run, const check_joint_row *row)
 {
-    double rate = 0;
+    double rate = -vec_dot(row->e, check_joint_drift(run, row->joint));
     for (int side = 0; side < 2; side++) {
         int body = row->body[side];
         if (!is_dynamic(run, body))
@@ -248,7 +250,8 @@ static void find_pull(const check_run *run, int joint, int side, vec *arm, vec *
     if (side && !check_has_two_points(run, joint)) { /* it acts on both at the point of a */
         int row = s->row[a];
         vec point = vec_add(s->x[row], 1, quat_rotate(s->q[row], j->anchor_a[joint]));
-        *arm = quat_rotate_back(q, vec_add(point, -1, s->x[s->row[body]]));
+        vec centre = vec_add(s->x[s->row[body]], 1, check_joint_shift(run, joint, 0));
+        *arm = quat_rotate_back(q, vec_add(point, -1, centre));
     }
     vec f = run->joints_before.force[run->joints_before.row[joint]];
     *force = quat_rotate_back(q, vec_times(side ? -1 : 1, f));
@@ -351,8 +354,10 @@ static double ahead_of(const check_run *run)
 
 static void move_row(check_run *run, check_joint_row *row)
 {
-    double guess = 0, ahead = ahead_of(run);
-    row->after = row->free = row->before = row->imposed = row->rate_size = 0;
+    vec drift = check_joint_drift(run, row->joint);
+    double ahead = ahead_of(run), away = -vec_dot(row->e, drift), guess = away;
+    row->after = row->free = row->before = row->imposed = away;
+    row->rate_size = vec_norm(drift);
     row->weight = row->eps;
     for (int side = 0; side < 2; side++) {
         int body = row->body[side];
