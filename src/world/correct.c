@@ -420,6 +420,17 @@ static void add_potential(void *result, const void *value)
     *(double *)result += *(const double *)value;
 }
 
+/* A member knows only some of the contacts that move its ghosts: their owners tell where they end. */
+static void fetch_ends(const cairn_step *step, const cairn_mending *mending, cairn_arrival *arrival)
+{
+    const cairn_world *world = step->world;
+    cairn_exchange_fetch(world, arrival->x, sizeof *arrival->x);
+    cairn_exchange_fetch(world, arrival->q, sizeof *arrival->q);
+    if (world->dimension == 2)
+        cairn_exchange_fetch(world, arrival->angle, sizeof *arrival->angle);
+    cairn_exchange_fetch(world, mending->shifted - step->held, sizeof *mending->shifted);
+}
+
 /* Move all bodies. The potential energy is summed by ranges or parts, so that it does not depend on
  * threads or members. */
 cairn_status cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
@@ -436,7 +447,9 @@ cairn_status cairn_step_move_apart(const cairn_step *step, const cairn_balls *ba
                                   .neutral = &none,
                                   .size = sizeof none };
     arrival->shifted = mending->shift ? mending->shifted : NULL;
-    return mending->shift
-               ? cairn_arena_reduce(&step->world->scratch, &all, &step->report->energy.correction)
-               : CAIRN_OK;
+    if (!mending->shift)
+        return CAIRN_OK;
+    TRY(cairn_arena_reduce(&step->world->scratch, &all, &step->report->energy.correction));
+    fetch_ends(step, mending, arrival);
+    return CAIRN_OK;
 }

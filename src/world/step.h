@@ -186,7 +186,7 @@ typedef struct cairn_answer {
 typedef struct cairn_mending {
     double *shift;          /* m/s, of blocks: the displacement over h; NULL: none       */
     const double *mended;   /* m/s: the part of it that corrects penetration; NULL: none */
-    const uint8_t *shifted; /* of each block: > 0 if its shift may differ from 0         */
+    uint8_t *shifted;       /* of each block: > 0 if its shift may differ from 0         */
     double *correction;     /* normal impulse of each contact that gives it; NULL: none  */
     double *impulses;       /* all components, kept for joints; NULL: none               */
 } cairn_mending;
