@@ -732,6 +732,8 @@ TEST(periodic_runs_are_certified_with_every_scheme)
         check_verdict(scene_cell_2d, schemes[i], "certified: 40 steps");
     }
     check_verdict(scene_cell_2d, "run.scheme=stewart-trinkle", "certified: 40 steps");
+    check_verdict(scene_cell, "run.statistics=[fields]", "certified: 40 steps");
+    check_verdict(scene_cell_2d, "run.statistics=[fields]", "certified: 40 steps");
 }
 
 TEST(cells_and_images_cannot_be_changed)

@@ -96,9 +96,53 @@ events:
 run: {time_step: 5e-3, duration: 0.6, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,
       frame_interval: 0.05, certificate: full, checkpoint_every: 0.1, statistics: [flow]}
 """
+CELL = """\
+cairn: 1
+title: a biaxial test of a few disks
+dimension: 2
+gravity: [0, 0]
+materials: {grain: {friction: 0.5}, platen: {friction: 0}}
+bodies:
+  - {name: left, material: platen, position: [-0.05, 0.1], shape: {box: {size: [0.1, 0.5]}}}
+  - {name: right, material: platen, position: [0.25, 0.1], shape: {box: {size: [0.1, 0.5]}}}
+  - {name: bottom, material: platen, position: [0.1, -0.05], shape: {box: {size: [0.5, 0.1]}}}
+  - {name: top, material: platen, position: [0.1, 0.25], shape: {box: {size: [0.5, 0.1]}}}
+generators:
+  - fill: {bodies: 80, size: [0.2, 0.2], centre: [0.1, 0.1], material: grain, density: 2000, seed: 7,
+           radius: {uniform: {minimum: 0.006, maximum: 0.011}}}
+cells:
+  - {x: {low: left, high: right, stress: 1000}, mass: 5, strain_from: 0.03, filter: 0.02,
+     y: {low: bottom, high: top, stress: 1000, strain_rate: 0.2}}
+series: [{name: top, bodies: top}]
+run: {time_step: 2e-3, duration: 0.12, solver: ngs, parts: 4, threads: 1, tolerance: 1e-3, frame_interval: 0.02,
+      certificate: full, checkpoint_every: 0.02, statistics: [cell, stress]}
+"""
+PERIODIC = """\
+cairn: 1
+title: a sheared cell with joints through its faces, into which bodies come
+gravity: [0, 0, {harmonic: {amplitude: 2, frequency: 5}}]
+periodic: {axes: [x, y], high: [1, 1, 1], gradient_x: [0, {ramp: {from: 1, to: 4, stop: 0.1}}, 0]}
+materials: {grain: {friction: 0.3}}
+bodies:
+  - {motion: fixed, shape: {half_space: {}}}
+  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.9, 0.5, 0.15], velocity: [1, 3, 0]}
+  - {name: b, shape: {box: {size: [0.1, 0.14, 0.12]}}, position: [0.15, 0.5, 0.15], velocity: [0, 2, 1]}
+  - {name: c, shape: {sphere: {radius: 0.09}}, position: [0.4, 0.5, 0.15], velocity: [0, 2, 1]}
+joints:
+  - ball: {a: a, b: b, anchor: [1.05, 0.5, 0.15]}
+  - spring: {a: b, b: c, anchor: [0.15, 0.5, 0.15], anchor_b: [0.4, 0.5, 0.15], slide: {stiffness: 100, rest: 0.2}}
+generators:
+  - grid: {count: [5, 5, 2], spacing: [0.2, 0.2, 0.2], radius: 0.08, origin: [0.05, 0.05, 0.35], seed: 3}
+  - pour: {name: top, count: 12, rate: 300, centre: [1, 1, 0.9], size: [0.8, 0.8, 0.1], radius: 0.06, velocity: [0, 0, -2]}
+outlets: [half_space: {normal: [0, 0, -1], point: [0, 0, 1.2], to: top}]
+series: [{name: half, low: [0, 0, 0], high: [0.5, 1, 2]}]
+run: {time_step: 2e-3, duration: 0.12, solver: ngs, parts: 4, threads: 1, tolerance: 1e-3, frame_interval: 0.02,
+      certificate: full, checkpoint_every: 0.02, statistics: [flow, fields]}
+"""
 # scene, then ranks and threads of each run
 SAME = {"bed": (BED, ((2, 1), (4, 1))), "balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))),
-        "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "hopper": (HOPPER, ((2, 1), (3, 1)))}
+        "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "hopper": (HOPPER, ((2, 1), (3, 1))),
+        "cell": (CELL, ((2, 1),)), "periodic": (PERIODIC, ((3, 1),))}
 
 
 def fail(text):
@@ -284,17 +328,23 @@ def test_mpi_resume():
     """A run that was stopped on some ranks goes on on others, or on one process without MPI."""
     need_mpi()
     with tempfile.TemporaryDirectory() as home:
-        scene, alone = write(os.path.join(home, "balls.yaml"), BALLS), os.path.join(home, "alone")
-        run([CAIRN, "run", scene, "--out", alone, "--quiet"])
-        for before, after in ((2, 3), (3, 0), (0, 2)):
-            folder = os.path.join(home, "%d-%d" % (before, after))
-            stop_early(before, scene, folder)
-            words = ["resume", folder, "--quiet"]
-            if after:
-                together(after, *words)
-            else:
-                run([CAIRN, *words])
-            compare("%d ranks, then %d" % (before, after), alone, folder)
+        resume_on_others(home, "balls", BALLS, ((2, 3), (3, 0), (0, 2)))
+        resume_on_others(home, "cell", CELL, ((3, 2),))
+        resume_on_others(home, "periodic", PERIODIC, ((2, 3),))
+
+
+def resume_on_others(home, name, text, ways):
+    scene, alone = write(os.path.join(home, name + ".yaml"), text), os.path.join(home, name)
+    run([CAIRN, "run", scene, "--out", alone, "--quiet"])
+    for before, after in ways:
+        folder = "%s-%d-%d" % (alone, before, after)
+        stop_early(before, scene, folder)
+        words = ["resume", folder, "--quiet"]
+        if after:
+            together(after, *words)
+        else:
+            run([CAIRN, *words])
+        compare("%s: %d ranks, then %d" % (name, before, after), alone, folder)
 
 
 def stop_early(ranks, scene, folder):

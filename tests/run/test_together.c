@@ -127,6 +127,67 @@ static const char *const scene_controlled =
     "0.05,\n"
     "      certificate: full, checkpoint_every: 0.1, statistics: [energy]}\n";
 
+/* A laboratory cell: two walls keep a stress, two approach each other. */
+static const char *const scene_cell =
+    "cairn: 1\n"
+    "title: a biaxial test of a few disks\n"
+    "dimension: 2\n"
+    "gravity: [0, 0]\n"
+    "materials: {grain: {friction: 0.5}, platen: {friction: 0}}\n"
+    "bodies:\n"
+    "  - {name: left, material: platen, position: [-0.05, 0.1], shape: {box: {size: "
+    "[0.1, 0.5]}}}\n"
+    "  - {name: right, material: platen, position: [0.25, 0.1], shape: {box: {size: "
+    "[0.1, 0.5]}}}\n"
+    "  - {name: bottom, material: platen, position: [0.1, -0.05], shape: {box: {size: "
+    "[0.5, 0.1]}}}\n"
+    "  - {name: top, material: platen, position: [0.1, 0.25], shape: {box: {size: [0.5, "
+    "0.1]}}}\n"
+    "generators:\n"
+    "  - fill: {bodies: 80, size: [0.2, 0.2], centre: [0.1, 0.1], material: grain, "
+    "density: 2000, seed: 7,\n"
+    "           radius: {uniform: {minimum: 0.006, maximum: 0.011}}}\n"
+    "cells:\n"
+    "  - {x: {low: left, high: right, stress: 1000}, mass: 5, strain_from: 0.03, filter: "
+    "0.02,\n"
+    "     y: {low: bottom, high: top, stress: 1000, strain_rate: 0.2}}\n"
+    "series: [{name: top, bodies: top}]\n"
+    "run: {time_step: 2e-3, duration: 0.12, solver: ngs, parts: 4, threads: 1, "
+    "tolerance: 1e-3, frame_interval: 0.02,\n"
+    "      certificate: full, checkpoint_every: 0.02, statistics: [cell, stress]}\n";
+
+/* A periodic cell that shears, with joints through its faces, functions of time, an inlet and an
+ * outlet. */
+static const char *const scene_periodic =
+    "cairn: 1\n"
+    "title: a sheared cell with joints through its faces, into which bodies come\n"
+    "gravity: [0, 0, {harmonic: {amplitude: 2, frequency: 5}}]\n"
+    "periodic: {axes: [x, y], high: [1, 1, 1], gradient_x: [0, {ramp: {from: 1, to: 4, "
+    "stop: 0.1}}, 0]}\n"
+    "materials: {grain: {friction: 0.3}}\n"
+    "bodies:\n"
+    "  - {motion: fixed, shape: {half_space: {}}}\n"
+    "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.9, 0.5, 0.15], velocity: "
+    "[1, 3, 0]}\n"
+    "  - {name: b, shape: {box: {size: [0.1, 0.14, 0.12]}}, position: [0.15, 0.5, 0.15], "
+    "velocity: [0, 2, 1]}\n"
+    "  - {name: c, shape: {sphere: {radius: 0.09}}, position: [0.4, 0.5, 0.15], "
+    "velocity: [0, 2, 1]}\n"
+    "joints:\n"
+    "  - ball: {a: a, b: b, anchor: [1.05, 0.5, 0.15]}\n"
+    "  - spring: {a: b, b: c, anchor: [0.15, 0.5, 0.15], anchor_b: [0.4, 0.5, 0.15], "
+    "slide: {stiffness: 100, rest: 0.2}}\n"
+    "generators:\n"
+    "  - grid: {count: [5, 5, 2], spacing: [0.2, 0.2, 0.2], radius: 0.08, origin: [0.05, "
+    "0.05, 0.35], seed: 3}\n"
+    "  - pour: {name: top, count: 12, rate: 300, centre: [1, 1, 0.9], size: [0.8, 0.8, "
+    "0.1], radius: 0.06, velocity: [0, 0, -2]}\n"
+    "outlets: [half_space: {normal: [0, 0, -1], point: [0, 0, 1.2], to: top}]\n"
+    "series: [{name: half, low: [0, 0, 0], high: [0.5, 1, 2]}]\n"
+    "run: {time_step: 2e-3, duration: 0.12, solver: ngs, parts: 4, threads: 1, "
+    "tolerance: 1e-3, frame_interval: 0.02,\n"
+    "      certificate: full, checkpoint_every: 0.02, statistics: [flow, fields]}\n";
+
 /* What one member does, and how it ended. The first one runs; `resumes`: from a checkpoint. */
 typedef struct job {
     member m;
@@ -316,6 +377,40 @@ TEST(a_run_goes_on_with_another_number_of_members)
         folder_remove(f.path);
     }
     folder_remove(alone.path);
+}
+
+/* Walls with their servos, and the cell with its images, are known to whoever goes on. */
+TEST(cells_and_periodic_cells_go_on_with_other_members)
+{
+    static const struct {
+        const char *scene;
+        int before, after;
+    } runs[] = {
+        { scene_cell, 3, 2 }, { scene_cell, 1, 4 }, { scene_periodic, 2, 3 }, { scene_periodic, 4, 1 }
+    };
+    folder alone;
+    for (int k = 0; k < 4; k += CHECKED ? 2 : 1) {
+        folder f = folder_create();
+        if (k % 2 == 0) {
+            alone = folder_create();
+            run_members(1, (job){ .folder = alone.path, .scene = runs[k].scene });
+            check_ok(1);
+        }
+        uint64_t hash = jobs[0].summary.hash;
+        run_members(runs[k].before, (job){ .folder = f.path, .scene = runs[k].scene, .steps = 27 });
+        check_ok(runs[k].before);
+        CHECK(jobs[0].summary.interrupted);
+        run_members(runs[k].after, (job){ .folder = f.path, .resumes = true });
+        check_ok(runs[k].after);
+        CHECK_INT(jobs[0].summary.steps, 60);
+        CHECK(jobs[0].summary.hash == hash);
+        CHECK(check_same_h5(&alone, &f) > 80);
+        CHECK(check_same_files(&alone, &f, "statistics") >= 1);
+        CHECK_INT(check_same_files(&alone, &f, "series"), 1);
+        folder_remove(f.path);
+        if (k % 2 == 1 || CHECKED)
+            folder_remove(alone.path);
+    }
 }
 
 TEST(members_that_make_shares_of_a_scene_write_the_files_of_one_process)
@@ -646,6 +741,7 @@ GROUP(test_together)
         CASE(a_loop_of_the_first_member_controls_the_bodies_of_all),
         CASE(a_loop_sees_all_bodies_of_a_scene_made_in_shares),
         CASE(materials_stay_as_they_are_in_a_loop_by_several_members), CASE(a_run_goes_on_with_another_number_of_members),
+        CASE(cells_and_periodic_cells_go_on_with_other_members),
         CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
         CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
         CASE(a_run_without_a_whole_world_goes_on_after_a_stop),
