@@ -93,20 +93,30 @@ cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
     return status;
 }
 
-/* Offsets are appended last: a step counts only when all of it is in the file. Before the first
- * step (step 0) there are states only. */
-cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_run_frame *frame,
-                                        cairn_error *error)
+/* Before the first step (step 0) there are states only. */
+static int count_parts(const cairn_run_frame *frame)
 {
-    int count = frame->step == 0 ? STATES : CAIRN_CERTIFICATE_PARTS;
-    for (int part = 0; part < count; part++) {
+    return frame->step == 0 ? STATES : CAIRN_CERTIFICATE_PARTS;
+}
+
+cairn_status cairn_run_certificate_piece(cairn_run_certificate *c, const cairn_run_frame *frame,
+                                         cairn_error *error)
+{
+    for (int part = 0; part < count_parts(frame); part++) {
         size_t rows;
         memcpy(&rows, (const char *)frame + parts[part].rows, sizeof rows);
         TRY(cairn_run_table_append(&c->parts[part], frame, rows, error));
         if (part == CONTACTS)
             TRY(cairn_run_table_append(&c->details, frame, rows, error));
     }
-    for (int part = count - 1; part >= 0; part--) {
+    return CAIRN_OK;
+}
+
+/* Offsets are appended last: a step counts only when all of it is in the file. */
+cairn_status cairn_run_certificate_end(cairn_run_certificate *c, const cairn_run_frame *frame,
+                                       cairn_error *error)
+{
+    for (int part = count_parts(frame) - 1; part >= 0; part--) {
         int64_t end = cairn_run_table_rows(&c->parts[part]);
         TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &end, error));
     }

@@ -286,8 +286,7 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
 
 /* ---- detail --------------------------------------------------------------------------------- */
 
-/* Loads are stored only for bodies that have one. */
-static bool has_load(const cairn_step_inputs *in, int i)
+bool cairn_run_has_load(const cairn_step_inputs *in, int i)
 {
     const cairn_vec3 *f = &in->force[i], *t = &in->torque[i];
     if (in->damping && in->damping[i].x != 0)
@@ -300,7 +299,7 @@ static void fill_loads(cairn_run_frame *f, const cairn_step_inputs *in)
     for (size_t row = 0; row < f->bodies; row++) {
         int i = f->slot[row];
         /* Inlets may have added bodies after the step: they were not part of it. */
-        if (i >= in->count || !has_load(in, i))
+        if (i >= in->count || !cairn_run_has_load(in, i))
             continue;
         f->load_body[f->loads] = f->index[row];
         f->force[f->loads] = in->force[i];
@@ -389,12 +388,9 @@ static cairn_status fill_changes(cairn_run_frame *f, const cairn_run_roll *roll,
     return CAIRN_OK;
 }
 
-cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
-                                    cairn_arena *arena, cairn_run_frame *f)
+/* Each list has at most so many bodies. */
+cairn_status cairn_run_frame_take_inputs(cairn_run_frame *f, size_t count, cairn_arena *arena)
 {
-    cairn_step_inputs in = cairn_world_step_inputs(world);
-    size_t count = (size_t)in.count;
-    uint8_t *touched;
     bool good = true;
     good = CAIRN_TAKE(arena, f->load_body, count) && good;
     good = CAIRN_TAKE(arena, f->force, count) && good;
@@ -406,8 +402,17 @@ cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_ro
     good = CAIRN_TAKE(arena, f->guess_body, count) && good;
     good = CAIRN_TAKE(arena, f->guess_v, count) && good;
     good = CAIRN_TAKE(arena, f->guess_omega, count) && good;
-    good = CAIRN_TAKE(arena, touched, count) && good;
-    if (!good)
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
+                                    cairn_arena *arena, cairn_run_frame *f)
+{
+    cairn_step_inputs in = cairn_world_step_inputs(world);
+    size_t count = (size_t)in.count;
+    uint8_t *touched;
+    TRY(cairn_run_frame_take_inputs(f, count, arena));
+    if (!CAIRN_TAKE(arena, touched, count))
         return CAIRN_NO_MEMORY;
     memset(touched, 0, count);
     for (int k = 0; k < 2 * f->touch.count; k++)

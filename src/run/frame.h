@@ -176,6 +176,10 @@ cairn_status cairn_run_frame_fill(cairn_run_roll *roll, cairn_arena *arena, cair
 /* The row of a body in /bodies; -1: it has none yet. */
 int32_t cairn_run_roll_find(const cairn_run_roll *roll, uint64_t uid);
 
+/* Whether a body has a load, or is a wall that a cell holds: only these are stored. */
+bool cairn_run_has_load(const cairn_step_inputs *in, int row);
+/* Memory for loads, poses and guesses of at most `count` bodies. */
+cairn_status cairn_run_frame_take_inputs(cairn_run_frame *frame, size_t count, cairn_arena *arena);
 /* Add the inputs of the last step: biases, loads, poses of driven bodies, and the other arrays
  * above. Call it right after the step, before the arena is reset. Fails with CAIRN_NO_MEMORY. */
 cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
@@ -289,10 +293,13 @@ typedef struct cairn_run_certificate {
 cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
                                           cairn_hdf5_writer *writer, cairn_run_certificate *out,
                                           cairn_error *error);
-/* Append the state after a step, and the contacts, loads and poses of that step. The first call,
- * with frame->step 0, stores the state before the first step. */
-cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_run_frame *frame,
-                                        cairn_error *error);
+/* Append the state after a step, and the contacts, loads and poses of that step, or a piece of
+ * them; then the end, which makes the step count. With frame->step 0: the state before the first
+ * step. */
+cairn_status cairn_run_certificate_piece(cairn_run_certificate *c, const cairn_run_frame *frame,
+                                         cairn_error *error);
+cairn_status cairn_run_certificate_end(cairn_run_certificate *c, const cairn_run_frame *frame,
+                                       cairn_error *error);
 /* Remove everything after step `steps`; the state before the first step stays. */
 cairn_status cairn_run_certificate_cut(cairn_run_certificate *c, int64_t steps, cairn_error *error);
 void cairn_run_certificate_close(cairn_run_certificate *c);

@@ -41,6 +41,8 @@ typedef struct cairn_run_output {
     cairn_run_roll roll;
     cairn_arena arena; /* holds the current frame and scratch memory of its writers */
     int64_t frames;    /* written                          */
+    bool
+        in_pieces; /* frames and certificates come from window.c, since no process has all bodies */
     cairn_run_problems problems;
     double last_flush;  /* s, on the clock; 0: none yet */
     double flush_costs; /* s: cost of the last flush, for the limit on their share of the time */

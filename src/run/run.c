@@ -109,9 +109,13 @@ static cairn_status store_frame(run *r)
 static cairn_status store_step(run *r, const cairn_step_report *report)
 {
     double now = cairn_clock_seconds();
+    bool full = r->output.folder && cairn_run_file_is_full(r->output.file);
     /* only a full certificate needs the state of every step */
-    if (r->output.folder && cairn_run_file_is_full(r->output.file))
+    if (full && r->team.spread)
+        TRY(written(r, now, cairn_team_detail(&r->team, &r->output, r->summary.steps, &r->error)));
+    else if (full)
         TRY(look(r));
+    now = cairn_clock_seconds();
     cairn_status status =
         cairn_run_output_step(&r->output, r->summary.steps, r->summary.time, report, &r->error);
     r->summary.problems = r->output.problems.written;
@@ -349,6 +353,7 @@ static cairn_status begin(run *r, const char *folder)
     r->stored = -1;
     TRY(written(r, now, take_folder(r, folder)));
     TRY(written(r, now, cairn_run_output_create(folder, r->scene, &r->output, &r->error)));
+    r->output.in_pieces = r->team.spread;
     TRY(store_frame(r));
     return r->scene->run.checkpoint_every > 0 ? store_checkpoint(r) : CAIRN_OK;
 }
@@ -667,6 +672,7 @@ static cairn_status open_again(run *r, const char *folder, const cairn_resume_op
     r->scene->link = options->link;
     TRY(check(r->scene, &r->error));
     TRY(cairn_team_begin(&r->team, r->scene, &r->error));
+    r->output.in_pieces = r->team.spread;
     return cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error);
 }
 

@@ -696,15 +696,34 @@ cairn_status cairn_run_file_end_frame(cairn_run_file *f, const cairn_run_frame *
 
 /* Bodies and joints that no earlier frame had are written first, because the rows of the
  * certificate refer to them. For step 0 the first frame has already written them. */
-static cairn_status write_detail(cairn_run_file *f, const cairn_run_frame *frame,
-                                 cairn_error *error)
+static cairn_status write_detail_piece(cairn_run_file *f, const cairn_run_frame *frame,
+                                       cairn_error *error)
 {
+    TRY(end_flush(f, true, error));
     if (frame->step > 0) {
         TRY(cairn_run_geometry_append(f->file, frame->shelf, &f->geometry, error));
         TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
         TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
     }
-    return cairn_run_certificate_step(&f->certificate, frame, error);
+    return cairn_run_certificate_piece(&f->certificate, frame, error);
+}
+
+static cairn_status write_detail_end(cairn_run_file *f, const cairn_run_frame *frame,
+                                     cairn_error *error)
+{
+    return cairn_run_certificate_end(&f->certificate, frame, error);
+}
+
+cairn_status cairn_run_file_detail_piece(cairn_run_file *f, const cairn_run_frame *frame,
+                                         cairn_error *error)
+{
+    return append(f, frame, error, write_detail_piece);
+}
+
+cairn_status cairn_run_file_end_detail(cairn_run_file *f, const cairn_run_frame *frame,
+                                       cairn_error *error)
+{
+    return append(f, frame, error, write_detail_end);
 }
 
 cairn_status cairn_run_file_events(cairn_run_file *f, int64_t step, cairn_error *error)
@@ -723,12 +742,8 @@ bool cairn_run_file_is_full(const cairn_run_file *f)
 cairn_status cairn_run_file_detail(cairn_run_file *f, const cairn_run_frame *frame,
                                    cairn_error *error)
 {
-    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = end_flush(f, true, error);
-    if (status == CAIRN_OK)
-        status = write_detail(f, frame, error);
-    cairn_hdf5_quiet_end(quiet);
-    return settle(f, status, error);
+    TRY(cairn_run_file_detail_piece(f, frame, error));
+    return cairn_run_file_end_detail(f, frame, error);
 }
 
 cairn_status cairn_run_file_begin_flush(cairn_run_file *f, cairn_error *error)

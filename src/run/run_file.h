@@ -83,6 +83,12 @@ cairn_status cairn_run_file_end_frame(cairn_run_file *file, const cairn_run_fram
 bool cairn_run_file_is_full(const cairn_run_file *file);
 cairn_status cairn_run_file_detail(cairn_run_file *file, const cairn_run_frame *frame,
                                    cairn_error *error);
+/* The same in pieces: some bodies by increasing rows with their inputs, some contacts in their
+ * order, and impacts; then the end, which makes the step count. */
+cairn_status cairn_run_file_detail_piece(cairn_run_file *file, const cairn_run_frame *frame,
+                                         cairn_error *error);
+cairn_status cairn_run_file_end_detail(cairn_run_file *file, const cairn_run_frame *frame,
+                                       cairn_error *error);
 /* Bring everything to the disk in a state that can be read. */
 cairn_status cairn_run_file_flush(cairn_run_file *file, cairn_error *error);
 /* The same in two parts, so that steps can continue while chunks are compressed. The second part

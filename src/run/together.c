@@ -109,8 +109,8 @@ static bool needs_whole(const cairn_scene *scene)
 {
     const cairn_run_options *run = &scene->run;
     return run->picture || run->packing || run->statistics.count > 0 ||
-           strcmp(run->certificate, "full") == 0 || cairn_world_joint_count(scene->world) > 0 ||
-           scene->event_count > 0 || cairn_world_outlet_count(scene->world) > 0;
+           cairn_world_joint_count(scene->world) > 0 || scene->event_count > 0 ||
+           cairn_world_outlet_count(scene->world) > 0;
 }
 
 static int count_members(const cairn_link *ranks, int64_t parts)

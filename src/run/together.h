@@ -28,11 +28,13 @@ typedef struct cairn_team_spent {
 /* What rank 0 tells the others to do. */
 typedef enum cairn_order_kind {
     CAIRN_ORDER_STEP,
-    CAIRN_ORDER_ACT,         /* a deed follows, which all do                                    */
-    CAIRN_ORDER_APPLY,       /* what the caller of a run applied to bodies follows              */
-    CAIRN_ORDER_GATHER,      /* send all that rank 0 needs for its world                        */
-    CAIRN_ORDER_BODIES,      /* send bodies with uids [from, to); those from `known` on are new */
-    CAIRN_ORDER_CONTACTS,    /* send the next contacts; from 0: the first ones of the frame     */
+    CAIRN_ORDER_ACT,           /* a deed follows, which all do                                    */
+    CAIRN_ORDER_APPLY,         /* what the caller of a run applied to bodies follows              */
+    CAIRN_ORDER_GATHER,        /* send all that rank 0 needs for its world                        */
+    CAIRN_ORDER_BODIES,        /* send bodies with uids [from, to); those from `known` on are new */
+    CAIRN_ORDER_CONTACTS,      /* send the next contacts; from 0: the first ones of the frame     */
+    CAIRN_ORDER_DETAIL_BODIES, /* the same with what a full certificate says of them            */
+    CAIRN_ORDER_DETAIL_CONTACTS,
     CAIRN_ORDER_KEEP_PLACES, /* the positions of bodies are those of the start                  */
     CAIRN_ORDER_SEND_PLACES,
     CAIRN_ORDER_FARTHEST, /* find the body that moved farthest */
@@ -105,6 +107,21 @@ void cairn_team_tell(cairn_team *team, const cairn_order *order);
 /* Store a frame after `step` steps, window by window. */
 cairn_status cairn_team_frame(cairn_team *team, cairn_run_output *output, int64_t step,
                               cairn_error *error);
+/* Store what a full certificate has of the last step, likewise. */
+cairn_status cairn_team_detail(cairn_team *team, cairn_run_output *output, int64_t step,
+                               cairn_error *error);
+/* The world to be saved: that of the scene, or of all ranks. */
+cairn_saver cairn_team_saver(cairn_team *team, const cairn_scene *scene);
+/* Whether several ranks can go on with a run of which none has all bodies. */
+bool cairn_team_can_spread(const cairn_team *team, const cairn_scene *scene);
+/* Other ranks: do what such a call of rank 0 needs. */
+cairn_status cairn_window_answer(cairn_team *team, const cairn_order *order);
+/* The rows of own bodies by uid, and the first of them whose body has this uid or a larger one. */
+cairn_status cairn_window_index(cairn_team *team);
+int cairn_window_find(const cairn_window *window, const uint64_t *uid, int64_t from);
+void cairn_window_destroy(cairn_window *window);
+
+/* pieces.c: likewise. */
 /* Remember where bodies are, at the start; and at the end how far one has moved, how many there
  * are, and their hash. */
 cairn_status cairn_team_remember(cairn_team *team);
@@ -112,13 +129,11 @@ cairn_status cairn_team_measure(cairn_team *team, cairn_run_summary *summary);
 /* The positions at the start, by uid, for a checkpoint: lent, piece by piece. */
 typedef void cairn_take_places(const cairn_vec3 *places, int64_t count, void *context);
 cairn_status cairn_team_places(cairn_team *team, cairn_take_places *take, void *context);
-/* The world to be saved: that of the scene, or of all ranks. */
-cairn_saver cairn_team_saver(cairn_team *team, const cairn_scene *scene);
-/* Whether several ranks can go on with a run of which none has all bodies. */
-bool cairn_team_can_spread(const cairn_team *team, const cairn_scene *scene);
+/* Write a frame for ParaView, in pieces if all ranks can write theirs. */
+cairn_status cairn_team_paraview(cairn_team *team, cairn_run_output *output, int64_t step,
+                                 cairn_error *error);
 /* Other ranks: do what such a call of rank 0 needs. */
-cairn_status cairn_window_answer(cairn_team *team, const cairn_order *order);
-void cairn_window_destroy(cairn_window *window);
+cairn_status cairn_piece_answer(cairn_team *team, const cairn_order *order);
 
 /* How the time was spent by all of them. The last call to others: they end. */
 cairn_run_ranks cairn_team_dismiss(cairn_team *team, const cairn_scene *scene);

@@ -1,21 +1,19 @@
-/* window.c - frames of a world that no process has as a whole, and what a run computes of all
- * bodies.
+/* window.c - frames, and the steps of a full certificate, of a world that no process has as a whole.
  *
  *   bodies    A frame lists bodies by uid. Rank 0 asks all members for the bodies with uids [from,
  *             to), appends their rows to run.h5, and goes on with the next window of uids.
  *   contacts  Each member has its contacts sorted by the rows of the whole world. Rank 0 takes them
  *             from each member in blocks, and merges these lists.
- *   places    Positions at the start are kept by uid: member k has the k-th range of uids, whoever
- *             computes these bodies.
+ *   inputs    For a certificate bodies come with their loads and poses, and contacts with
+ *             what the step knew of them. Impacts are sorted by rounds and contacts: these rank 0
+ *             has all at once.
  * The rows are those that one process writes. Rank 0 never has more than a window, a block of each
- * member, and 8 bytes of every body (its uid, in the roll). */
-#include <math.h>
+ * member, the impacts of a step, and 8 bytes of every body (its uid, in the roll). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "math/vec.h"
 #include "run/frame.h"
 #include "run/together.h"
 
@@ -45,7 +43,7 @@ static int compare_uids(const void *a, const void *b)
 }
 
 /* The rows of own bodies by uid; member 0 answers for fixed and driven ones, which all have. */
-static cairn_status index_bodies(cairn_team *t)
+cairn_status cairn_window_index(cairn_team *t)
 {
     const cairn_bodies b = cairn_world_bodies(t->world);
     const cairn_world_part own = cairn_world_own(t->world);
@@ -68,8 +66,7 @@ static cairn_status index_bodies(cairn_team *t)
     return status;
 }
 
-/* The first of the rows by uid whose body has this uid or a larger one. */
-static int find_uid(const cairn_window *w, const uint64_t *uid, int64_t from)
+int cairn_window_find(const cairn_window *w, const uint64_t *uid, int64_t from)
 {
     int low = 0, high = w->count;
     while (low < high) {
@@ -88,12 +85,53 @@ static bool is_sent(const cairn_column *c, bool fresh)
     return fresh || (c->goes & CAIRN_GOES_FRAME) || strcmp(c->name, "uid") == 0;
 }
 
-/* The number of bodies in a window, then column by column. */
+/* ---- what a certificate says of bodies ------------------------------------------------------- */
+
+/* Inputs of the step that some bodies have: a load (force, torque, damping), the pose of a driven
+ * one. (Members refuse schemes that linearise contacts ahead, which would also need guesses.) */
+typedef enum extra_kind { LOAD, POSE } extra_kind;
+
+typedef struct extra {
+    int64_t kind;
+    uint64_t uid;
+    cairn_vec3 a, b, c; /* of a pose: x; q in b and c.x */
+} extra;
+
+static void write_extra(cairn_writer *out, extra one)
+{
+    cairn_write_raw(out, &one, sizeof one);
+}
+
+static void pack_extra(const cairn_team *t, const cairn_step_inputs *in, int row, cairn_writer *out)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_vec3 none = { 0, 0, 0 };
+    uint64_t uid = b.uid[row];
+    if (cairn_run_has_load(in, row))
+        write_extra(out, (extra){ LOAD, uid, in->force[row], in->torque[row],
+                                  in->damping ? in->damping[row] : none });
+    if (b.motion[row] == CAIRN_MOTION_DRIVEN) {
+        const cairn_quat q = in->q[row];
+        write_extra(out, (extra){ POSE, uid, in->x[row], { q.w, q.x, q.y }, { q.z, 0, 0 } });
+    }
+}
+
+/* Of bodies in [begin, end) of those by uid. Inlets may have added some after the step. */
+static void pack_extras(const cairn_team *t, int begin, int end, cairn_writer *out)
+{
+    const cairn_step_inputs in = cairn_world_step_inputs(t->world);
+    for (int i = begin; i < end; i++)
+        if (t->window.row[i] < in.count)
+            pack_extra(t, &in, t->window.row[i], out);
+}
+
+/* The number of bodies in a window, then column by column; for a certificate also their
+ * inputs. */
 static void pack_bodies(const cairn_team *t, const cairn_order *o, cairn_writer *out)
 {
     const cairn_bodies b = cairn_world_bodies(t->world);
     const cairn_window *w = &t->window;
-    int begin = find_uid(w, b.uid, o->from), end = find_uid(w, b.uid, o->to);
+    int begin = cairn_window_find(w, b.uid, o->from), end = cairn_window_find(w, b.uid, o->to);
     const cairn_column *c;
     cairn_write_whole(out, end - begin);
     for (int k = 0; (c = cairn_body_column(k)) != NULL; k++) {
@@ -102,6 +140,8 @@ static void pack_bodies(const cairn_team *t, const cairn_order *o, cairn_writer 
         for (int i = begin; is_sent(c, o->to > o->known) && i < end; i++)
             cairn_write_raw(out, rows + (size_t)w->row[i] * size, size);
     }
+    if (o->what == CAIRN_ORDER_DETAIL_BODIES)
+        pack_extras(t, begin, end, out);
 }
 
 /* ---- contacts of a member -------------------------------------------------------------------- */
@@ -125,21 +165,57 @@ static cairn_status index_contacts(cairn_team *t)
     return CAIRN_OK;
 }
 
-/* Columns of contacts that frames have, by what materials there are. */
-typedef struct contact_columns {
-    const cairn_column *items[CAIRN_RUN_COLUMNS];
-    int count;
-} contact_columns;
+/* Numbers of contacts that frames have, by what materials there are, and further ones of
+ * certificates: where they are here, and where the pointer to them is in a frame. */
+typedef struct contact_array {
+    const char *rows; /* NULL: all are 0 */
+    size_t size, offset;
+} contact_array;
 
-static contact_columns columns_of(const cairn_world *world)
+typedef struct contact_arrays {
+    contact_array items[2 * CAIRN_RUN_COLUMNS];
+    int count;
+} contact_arrays;
+
+static bool has_source(const cairn_run_sources *sources, size_t offset)
 {
-    const cairn_run_sources sources = cairn_run_contact_sources(world);
-    contact_columns list = { .count = 0 };
+    for (int i = 0; i < sources->count; i++)
+        if (sources->items[i].offset == offset)
+            return true;
+    return false;
+}
+
+static void add_inputs(const cairn_world *world, contact_arrays *list)
+{
+    const cairn_step_inputs in = cairn_world_step_inputs(world);
+    const size_t d = (size_t)cairn_world_dimension(world);
+    const contact_array inputs[] = {
+        { (const char *)in.bias, sizeof(double), offsetof(cairn_run_frame, bias) },
+        { (const char *)in.exact, sizeof(uint8_t), offsetof(cairn_run_frame, exact) },
+        { (const char *)in.compression, d * sizeof(double),
+          offsetof(cairn_run_frame, compression) },
+        { (const char *)in.correction, sizeof(double), offsetof(cairn_run_frame, correction) },
+    };
+    for (int k = 0; k < CAIRN_COUNT(inputs); k++)
+        list->items[list->count++] = inputs[k];
+}
+
+static contact_arrays arrays_of(const cairn_world *world, bool detail)
+{
+    const cairn_run_sources plain = cairn_run_contact_sources(world);
+    const cairn_run_sources further = cairn_run_detail_sources();
+    const cairn_contacts touch = cairn_world_contacts(world);
+    contact_arrays list = { .count = 0 };
     const cairn_column *c;
-    for (int k = 0; (c = cairn_contact_column(k)) != NULL; k++)
-        for (int i = 0; i < sources.count; i++)
-            if (sources.items[i].offset == offsetof(cairn_run_frame, touch) + c->shown)
-                list.items[list.count++] = c;
+    for (int k = 0; (c = cairn_contact_column(k)) != NULL; k++) {
+        size_t offset = offsetof(cairn_run_frame, touch) + c->shown;
+        if (has_source(&plain, offset) || (detail && has_source(&further, offset)))
+            list.items[list.count++] =
+                (contact_array){ cairn_column_rows(c, &touch),
+                                 cairn_column_row(c, cairn_world_dimension(world)), offset };
+    }
+    if (detail)
+        add_inputs(world, &list);
     return list;
 }
 
@@ -151,13 +227,78 @@ static uint64_t key_of(const int32_t *body, int held, const int64_t *order)
     return a < b ? a << 32 | b : b << 32 | a;
 }
 
-/* The next contacts: how many, their keys, the uids of their bodies, then column by column. */
-static void pack_contacts(cairn_team *t, cairn_writer *out)
+/* An impact that the step resolved, on its way to rank 0. */
+typedef struct impact {
+    int64_t round, contact; /* contact: its number among those that the member sends, then of all */
+    double time, impulse[3];
+} impact;
+
+static int compare_contacts(const void *a, const void *b)
 {
+    const impact *p = a, *q = b;
+    return (p->contact > q->contact) - (p->contact < q->contact);
+}
+
+static int compare_impacts(const void *a, const void *b)
+{
+    const impact *p = a, *q = b;
+    return p->round != q->round ? (p->round > q->round) - (p->round < q->round)
+                                : compare_contacts(a, b);
+}
+
+/* The number of contact j among those that this member sends; -1: another one sends it. */
+static int64_t find_sent(const cairn_window *w, int j)
+{
+    int low = 0, high = w->contacts;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (w->contact[middle] < j)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->contacts && w->contact[low] == j ? low : -1;
+}
+
+/* Those of contacts that this member sends, by contact. */
+static void pack_impacts(const cairn_team *t, cairn_writer *out)
+{
+    const cairn_step_inputs in = cairn_world_step_inputs(t->world);
+    size_t d = (size_t)cairn_world_dimension(t->world);
+    cairn_writer list = { 0 };
+    for (int k = 0; k < in.impacts; k++) {
+        impact one = { .round = in.impact_round[k], .time = in.impact_time[k] };
+        one.contact = find_sent(&t->window, in.impact_contact[k]);
+        memcpy(one.impulse, in.impact_impulse + (size_t)k * d, d * sizeof *one.impulse);
+        if (one.contact >= 0)
+            cairn_write_raw(&list, &one, sizeof one);
+    }
+    if (!list.failed && list.size > sizeof(impact))
+        qsort(list.data, list.size / sizeof(impact), sizeof(impact), compare_contacts);
+    cairn_write_raw(out, list.data, list.size);
+    out->failed = out->failed || list.failed;
+    cairn_writer_destroy(&list);
+}
+
+static void pack_array(const cairn_window *w, const contact_array *array, int end,
+                       cairn_writer *out)
+{
+    static const char zeros[3 * sizeof(double)];
+    for (int i = w->sent; i < end; i++)
+        cairn_write_raw(out,
+                        array->rows ? array->rows + (size_t)w->contact[i] * array->size : zeros,
+                        array->size);
+}
+
+/* The next contacts: how many, their keys, the uids of their bodies, then array by array. The first
+ * ones for a certificate are followed by the impacts. */
+static void pack_contacts(cairn_team *t, const cairn_order *o, cairn_writer *out)
+{
+    bool detail = o->what == CAIRN_ORDER_DETAIL_CONTACTS;
     const cairn_contacts c = cairn_world_contacts(t->world);
     const cairn_bodies b = cairn_world_bodies(t->world);
     const cairn_world_part own = cairn_world_own(t->world);
-    const contact_columns columns = columns_of(t->world);
+    const contact_arrays arrays = arrays_of(t->world, detail);
     cairn_window *w = &t->window;
     int begin = w->sent, end = w->contacts - begin < BLOCK ? w->contacts : begin + BLOCK;
     cairn_write_whole(out, end - begin);
@@ -168,215 +309,60 @@ static void pack_contacts(cairn_team *t, cairn_writer *out)
     for (int i = begin; i < end; i++)
         for (size_t side = 0; side < 2; side++)
             cairn_write_raw(out, &b.uid[c.body[2 * (size_t)w->contact[i] + side]], sizeof *b.uid);
-    for (int k = 0; k < columns.count; k++) {
-        size_t size = cairn_column_row(columns.items[k], c.dimension);
-        const char *rows = cairn_column_rows(columns.items[k], &c);
-        for (int i = begin; i < end; i++)
-            cairn_write_raw(out, rows + (size_t)w->contact[i] * size, size);
-    }
+    for (int k = 0; k < arrays.count; k++)
+        pack_array(w, &arrays.items[k], end, out);
+    if (detail && o->from == 0)
+        pack_impacts(t, out);
     w->sent = end;
-}
-
-/* ---- places ---------------------------------------------------------------------------------- */
-
-/* The position of a body on its way to the member that has its place. */
-typedef struct stay {
-    uint64_t uid;
-    int64_t order; /* its row in the whole world; of fixed and driven bodies -1 */
-    cairn_vec3 x;
-} stay;
-
-/* The body that moved farthest; of equal ones that of the lowest row. */
-typedef struct farthest {
-    double moved; /* m; -1: there is none */
-    int64_t order, uid;
-} farthest;
-
-static int64_t first_uid(const cairn_team *t, int member)
-{
-    return (int64_t)member * t->window.uids / t->link->members;
-}
-
-static void write_stays(const cairn_team *t, int member, cairn_writer *out)
-{
-    const cairn_bodies b = cairn_world_bodies(t->world);
-    const cairn_world_part own = cairn_world_own(t->world);
-    const cairn_window *w = &t->window;
-    int begin = find_uid(w, b.uid, first_uid(t, member));
-    int end = find_uid(w, b.uid, first_uid(t, member + 1));
-    for (int i = begin; i < end; i++) {
-        int row = w->row[i];
-        const stay one = { b.uid[row], row < b.held ? -1 : own.order[row], b.x[row] };
-        cairn_write_raw(out, &one, sizeof one);
-    }
-}
-
-/* Whether a is farther than b, or as far and in a lower row. */
-static bool is_farther(const farthest *a, const farthest *b)
-{
-    return a->moved > b->moved || (a->moved == b->moved && a->order < b->order);
-}
-
-/* Take the positions of one member: as those of the start, or compare them with these. */
-static void take_stays(cairn_team *t, const unsigned char *data, size_t bytes, farthest *out)
-{
-    for (size_t at = 0; data && at + sizeof(stay) <= bytes; at += sizeof(stay)) {
-        stay one;
-        memcpy(&one, data + at, sizeof one);
-        cairn_vec3 *place = &t->window.place[(int64_t)one.uid - first_uid(t, t->link->member)];
-        if (!out) {
-            *place = one.x;
-        } else if (one.order >= 0) {
-            const farthest now = { cairn_norm(cairn_sub(one.x, *place)), one.order,
-                                   (int64_t)one.uid };
-            *out = is_farther(&now, out) ? now : *out;
-        }
-    }
-}
-
-/* Nobody is left waiting for a member that has failed. */
-static cairn_status give_up(cairn_link *link, cairn_status status)
-{
-    if (link->status == CAIRN_OK)
-        link->status = status;
-    link->leave(link->context);
-    return status;
-}
-
-/* All members send each other the positions of their bodies. */
-static cairn_status deal(cairn_team *t, farthest *out)
-{
-    cairn_link *link = t->link;
-    cairn_writer own = { 0 };
-    cairn_status ready = t->window.place ? index_bodies(t) : CAIRN_NO_MEMORY;
-    if (ready != CAIRN_OK)
-        return give_up(link, ready);
-    for (int k = 0; k < link->members; k++) {
-        cairn_writer to = { 0 };
-        write_stays(t, k, k == link->member ? &own : &to);
-        if (to.failed || own.failed)
-            link->status = CAIRN_NO_MEMORY;
-        if (k != link->member)
-            cairn_link_send(link, k, to.data, to.size);
-        cairn_writer_destroy(&to);
-    }
-    for (int k = 0; k < link->members; k++) {
-        size_t bytes = own.size;
-        const void *data = k == link->member ? own.data : cairn_link_receive(link, k, &bytes);
-        take_stays(t, data, bytes, out);
-    }
-    cairn_writer_destroy(&own);
-    return link->status == CAIRN_OK ? CAIRN_OK : give_up(link, link->status);
-}
-
-static cairn_status keep_places(cairn_team *t)
-{
-    cairn_window *w = &t->window;
-    w->uids = cairn_world_body_count(t->world);
-    int64_t count = first_uid(t, t->link->member + 1) - first_uid(t, t->link->member);
-    w->place = cairn_memory_zeroed((size_t)count + 1, sizeof *w->place);
-    return deal(t, NULL);
-}
-
-static cairn_status find_farthest(cairn_team *t, farthest *out)
-{
-    cairn_link *link = t->link;
-    *out = (farthest){ -1, INT64_MAX, -1 };
-    TRY(deal(t, out));
-    if (link->member > 0)
-        cairn_link_send(link, 0, out, sizeof *out);
-    for (int k = 1; link->member == 0 && k < link->members; k++) {
-        farthest other;
-        cairn_link_receive_into(link, k, &other, sizeof other);
-        *out = link->status == CAIRN_OK && is_farther(&other, out) ? other : *out;
-    }
-    return link->status;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
 static cairn_status pack(cairn_team *t, const cairn_order *o, cairn_writer *out)
 {
-    if (o->what == CAIRN_ORDER_BODIES && o->from == 0)
-        TRY(index_bodies(t));
-    if (o->what == CAIRN_ORDER_CONTACTS && o->from == 0)
+    bool bodies = o->what == CAIRN_ORDER_BODIES || o->what == CAIRN_ORDER_DETAIL_BODIES;
+    if (bodies && o->from == 0)
+        TRY(cairn_window_index(t));
+    if (!bodies && o->from == 0)
         TRY(index_contacts(t));
-    if (o->what == CAIRN_ORDER_BODIES)
+    if (bodies)
         pack_bodies(t, o, out);
     else
-        pack_contacts(t, out);
+        pack_contacts(t, o, out);
     return out->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
-static cairn_status answer_piece(cairn_team *t, const cairn_order *o);
-
-cairn_status cairn_window_answer(cairn_team *t, const cairn_order *o)
+static cairn_status answer_window(cairn_team *t, const cairn_order *o)
 {
-    farthest far;
-    if (o->what == CAIRN_ORDER_HASH) {
-        cairn_world_hash(t->world);
-        return t->link->status;
-    }
-    int64_t unused;
-    if (o->what == CAIRN_ORDER_LOOK_FOR || o->what == CAIRN_ORDER_PIECE)
-        return answer_piece(t, o);
-    if (o->what == CAIRN_ORDER_SAVED_BYTES) { /* what cannot be saved, rank 0 will say */
-        cairn_status status = cairn_world_saved_bytes(t->world, &unused);
-        return status == CAIRN_UNSUPPORTED ? t->link->status : status;
-    }
-    if (o->what == CAIRN_ORDER_SAVE)
-        return cairn_world_save(t->world, NULL, NULL);
-    if (o->what == CAIRN_ORDER_KEEP_PLACES)
-        return keep_places(t);
-    if (o->what == CAIRN_ORDER_FARTHEST)
-        return find_farthest(t, &far);
     cairn_writer out = { 0 };
-    cairn_status status = CAIRN_OK;
-    if (o->what == CAIRN_ORDER_SEND_PLACES)
-        cairn_write_raw(
-            &out, t->window.place,
-            (size_t)(first_uid(t, t->link->member + 1) - first_uid(t, t->link->member)) *
-                sizeof *t->window.place);
-    else
-        status = pack(t, o, &out);
-    if (status == CAIRN_OK && !out.failed)
+    cairn_status status = pack(t, o, &out);
+    if (status == CAIRN_OK)
         cairn_link_send(t->link, 0, out.data, out.size);
-    status = out.failed ? CAIRN_NO_MEMORY : status;
     cairn_writer_destroy(&out);
     return status == CAIRN_OK ? t->link->status : status;
 }
 
-/* ---- rank 0: totals -------------------------------------------------------------------------- */
-
-cairn_status cairn_team_remember(cairn_team *t)
+cairn_status cairn_window_answer(cairn_team *t, const cairn_order *o)
 {
-    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_KEEP_PLACES });
-    return keep_places(t);
-}
-
-cairn_status cairn_team_measure(cairn_team *t, cairn_run_summary *summary)
-{
-    farthest far;
-    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_FARTHEST });
-    TRY(find_farthest(t, &far));
-    summary->displaced = far.uid;
-    summary->displacement = far.uid >= 0 ? far.moved : summary->displacement;
-    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_HASH });
-    summary->hash = cairn_world_hash(t->world);
-    summary->bodies = cairn_world_body_count(t->world);
-    return t->link->status;
-}
-
-cairn_status cairn_team_places(cairn_team *t, cairn_take_places *take, void *context)
-{
-    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_SEND_PLACES });
-    take(t->window.place, first_uid(t, 1), context);
-    for (int k = 1; k < t->link->members; k++) {
-        size_t bytes;
-        const void *data = cairn_link_receive(t->link, k, &bytes);
-        take(data, (int64_t)(bytes / sizeof(cairn_vec3)), context);
+    int64_t unused;
+    cairn_status status;
+    switch (o->what) {
+    case CAIRN_ORDER_HASH:
+        cairn_world_hash(t->world);
+        return t->link->status;
+    case CAIRN_ORDER_SAVED_BYTES: /* what cannot be saved, rank 0 will say */
+        status = cairn_world_saved_bytes(t->world, &unused);
+        return status == CAIRN_UNSUPPORTED ? t->link->status : status;
+    case CAIRN_ORDER_SAVE:
+        return cairn_world_save(t->world, NULL, NULL);
+    case CAIRN_ORDER_BODIES:
+    case CAIRN_ORDER_CONTACTS:
+    case CAIRN_ORDER_DETAIL_BODIES:
+    case CAIRN_ORDER_DETAIL_CONTACTS:
+        return answer_window(t, o);
+    default:
+        return cairn_piece_answer(t, o);
     }
-    return t->link->status;
 }
 
 /* ---- rank 0: saving -------------------------------------------------------------------------- */
@@ -396,26 +382,6 @@ cairn_saver cairn_team_saver(cairn_team *t, const cairn_scene *scene)
 
 /* ---- rank 0: windows of bodies --------------------------------------------------------------- */
 
-/* Ask all members, and call `take` with the answer of each, this one included. */
-static cairn_status ask(cairn_team *t, const cairn_order *o, cairn_bodies *view,
-                        void (*take)(cairn_team *t, const cairn_order *o, cairn_reader *r,
-                                     cairn_bodies *view))
-{
-    cairn_writer own = { 0 };
-    cairn_team_tell(t, o);
-    cairn_status status = pack(t, o, &own);
-    for (int k = 0; status == CAIRN_OK && k < t->link->members; k++) {
-        size_t bytes = own.size;
-        const void *data = k == 0 ? own.data : cairn_link_receive(t->link, k, &bytes);
-        cairn_reader r = { .data = data, .size = bytes };
-        if (t->link->status == CAIRN_OK)
-            take(t, o, &r, view);
-        status = t->link->status == CAIRN_OK && r.failed ? CAIRN_BAD_INPUT : t->link->status;
-    }
-    cairn_writer_destroy(&own);
-    return status;
-}
-
 /* Append the bodies of a member to the columns of a view. */
 static void take_bodies(cairn_team *t, const cairn_order *o, cairn_reader *r, cairn_bodies *view)
 {
@@ -433,6 +399,28 @@ static void take_bodies(cairn_team *t, const cairn_order *o, cairn_reader *r, ca
         at += count * size;
     }
     view->count += r->failed ? 0 : (int)count;
+    r->at = at;
+}
+
+/* Ask all members, this one included, for bodies, and for what a certificate says of them. */
+static cairn_status ask(cairn_team *t, const cairn_order *o, cairn_bodies *view,
+                        cairn_writer *extras)
+{
+    cairn_writer own = { 0 };
+    cairn_team_tell(t, o);
+    cairn_status status = pack(t, o, &own);
+    for (int k = 0; status == CAIRN_OK && k < t->link->members; k++) {
+        size_t bytes = own.size;
+        const void *data = k == 0 ? own.data : cairn_link_receive(t->link, k, &bytes);
+        cairn_reader r = { .data = data, .size = bytes };
+        if (t->link->status == CAIRN_OK)
+            take_bodies(t, o, &r, view);
+        if (t->link->status == CAIRN_OK && !r.failed)
+            cairn_write_raw(extras, r.data + r.at, r.size - r.at);
+        status = t->link->status == CAIRN_OK && r.failed ? CAIRN_BAD_INPUT : t->link->status;
+    }
+    cairn_writer_destroy(&own);
+    return extras->failed ? CAIRN_NO_MEMORY : status;
 }
 
 /* Room for all columns of a window. */
@@ -461,25 +449,88 @@ static cairn_run_frame frame_of(const cairn_team *t, const cairn_run_output *o, 
                               .shelf = &o->roll.shelf };
 }
 
+static int compare_extras(const void *a, const void *b)
+{
+    const extra *p = a, *q = b;
+    return p->kind != q->kind ? (p->kind > q->kind) - (p->kind < q->kind)
+                              : (p->uid > q->uid) - (p->uid < q->uid);
+}
+
+static void take_extra(cairn_run_frame *f, const cairn_run_roll *roll, const extra *one)
+{
+    int32_t row = cairn_run_roll_find(roll, one->uid);
+    if (one->kind == LOAD) {
+        f->load_body[f->loads] = row;
+        f->force[f->loads] = one->a;
+        f->torque[f->loads] = one->b;
+        f->load_damping[f->loads++] = one->c;
+    } else {
+        f->pose_body[f->poses] = row;
+        f->pose_x[f->poses] = one->a;
+        f->pose_q[f->poses++] = (cairn_quat){ one->b.x, one->b.y, one->b.z, one->c.x };
+    }
+}
+
+/* The loads and poses of a window, each by increasing rows. */
+static cairn_status take_extras(cairn_run_frame *f, const cairn_run_roll *roll, cairn_arena *arena,
+                                cairn_writer *extras)
+{
+    size_t count = extras->size / sizeof(extra);
+    TRY(cairn_run_frame_take_inputs(f, count, arena));
+    if (count > 1)
+        qsort(extras->data, count, sizeof(extra), compare_extras);
+    for (size_t k = 0; k < count; k++) {
+        extra one;
+        memcpy(&one, extras->data + k * sizeof one, sizeof one);
+        take_extra(f, roll, &one);
+    }
+    return CAIRN_OK;
+}
+
+/* How a frame is written: as one of run.h5, as one of the certificate, or the first one as both. */
+typedef struct writing {
+    cairn_run_output *output;
+    int64_t step;
+    bool detail; /* of the certificate: a step with its inputs */
+    cairn_error *error;
+} writing;
+
+static cairn_status store_window(cairn_team *t, const writing *w, const cairn_order *wanted,
+                                 int64_t *stored)
+{
+    cairn_run_output *o = w->output;
+    cairn_run_frame frame = frame_of(t, o, w->step);
+    cairn_writer extras = { 0 };
+    TRY(open_view(t, (size_t)(wanted->to - wanted->from), &frame.world));
+    cairn_status status = ask(t, wanted, &frame.world, &extras);
+    if (status == CAIRN_OK)
+        status = cairn_run_frame_fill(&o->roll, &o->arena, &frame);
+    if (status == CAIRN_OK)
+        status = take_extras(&frame, &o->roll, &o->arena, &extras);
+    cairn_writer_destroy(&extras);
+    TRY(status);
+    if (!w->detail)
+        TRY(cairn_run_file_bodies(o->file, &frame, w->error));
+    if (w->detail || (w->step == 0 && cairn_run_file_is_full(o->file)))
+        TRY(cairn_run_file_detail_piece(o->file, &frame, w->error));
+    *stored += frame.world.count;
+    return CAIRN_OK;
+}
+
 /* The first window has all bodies with names, which are written together. */
-static cairn_status store_bodies(cairn_team *t, cairn_run_output *o, int64_t step,
-                                 cairn_error *error)
+static cairn_status store_bodies(cairn_team *t, const writing *w)
 {
     int64_t all = cairn_world_body_count(t->world), to, stored = 0;
-    int64_t named = o->scene->body_count, known = o->roll.count;
+    int64_t named = w->output->scene->body_count, known = w->output->roll.count;
     for (int64_t from = 0; from < all; from = to) {
         to = from + WINDOW > named ? from + WINDOW : named;
         to = to < all ? to : all;
-        const cairn_order wanted = { CAIRN_ORDER_BODIES, from, to, known };
-        cairn_run_frame frame = frame_of(t, o, step);
-        TRY(open_view(t, (size_t)(to - from), &frame.world));
-        TRY(ask(t, &wanted, &frame.world, take_bodies));
-        TRY(cairn_run_frame_fill(&o->roll, &o->arena, &frame));
-        TRY(cairn_run_file_bodies(o->file, &frame, error));
-        stored += frame.world.count;
+        const cairn_order wanted = { w->detail ? CAIRN_ORDER_DETAIL_BODIES : CAIRN_ORDER_BODIES,
+                                     from, to, known };
+        TRY(store_window(t, w, &wanted, &stored));
     }
     return stored == all ? CAIRN_OK
-                         : cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                         : cairn_fail(w->error, CAIRN_BAD_INPUT, NULL,
                                       "the ranks have %lld bodies, expected %lld",
                                       (long long)stored, (long long)all);
 }
@@ -490,16 +541,19 @@ static cairn_status store_bodies(cairn_team *t, cairn_run_output *o, int64_t ste
 typedef struct stream {
     cairn_writer block;
     size_t count, next;
+    size_t passed; /* contacts of earlier blocks and of this one that are merged */
     bool ended;
+    cairn_writer impacts; /* by contact; the first `numbered` have the numbers of all contacts */
+    size_t numbered;
 } stream;
 
 typedef struct merger {
     cairn_team *t;
-    cairn_run_output *output;
+    const writing *how;
     stream *streams;
-    contact_columns columns;
+    contact_arrays arrays;
     cairn_run_frame frame; /* what is merged and not written yet: frame.contacts rows */
-    cairn_error *error;
+    size_t merged;         /* contacts so far */
 } merger;
 
 /* Where the keys of a block begin: behind the number of contacts. */
@@ -512,11 +566,22 @@ static uint64_t key_at(const stream *s, size_t i)
     return key;
 }
 
-/* The next block of member k, if there is any. */
+/* Bytes of a contact in a block: its key, its bodies, its numbers. */
+static size_t row_bytes(const merger *m)
+{
+    size_t bytes = 3 * sizeof(uint64_t);
+    for (int k = 0; k < m->arrays.count; k++)
+        bytes += m->arrays.items[k].size;
+    return bytes;
+}
+
+/* The next block of member k, if there is any; impacts come with the first. */
 static cairn_status refill(merger *m, int k, bool first)
 {
     stream *s = &m->streams[k];
-    const cairn_order wanted = { CAIRN_ORDER_CONTACTS, first ? 0 : 1, 0, 0 };
+    const cairn_order wanted = { m->how->detail ? CAIRN_ORDER_DETAIL_CONTACTS
+                                                : CAIRN_ORDER_CONTACTS,
+                                 first ? 0 : 1, 0, 0 };
     s->block.size = 0;
     if (k == 0) {
         TRY(pack(m->t, &wanted, &s->block));
@@ -531,34 +596,60 @@ static cairn_status refill(merger *m, int k, bool first)
     s->count = s->block.failed ? 0 : cairn_read_count(&r, sizeof(uint64_t));
     s->next = 0;
     s->ended = s->count < BLOCK;
-    return s->block.failed ? CAIRN_NO_MEMORY : r.failed ? CAIRN_BAD_INPUT : CAIRN_OK;
+    size_t rows = HEAD + s->count * row_bytes(m);
+    if (s->block.failed || r.failed || rows > s->block.size)
+        return s->block.failed ? CAIRN_NO_MEMORY : CAIRN_BAD_INPUT;
+    cairn_write_raw(&s->impacts, s->block.data + rows, s->block.size - rows);
+    return s->impacts.failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
 static cairn_status write_merged(merger *m)
 {
     if (m->frame.contacts == 0)
         return CAIRN_OK;
-    TRY(cairn_run_file_contacts(m->output->file, &m->frame, m->error));
+    cairn_run_file *file = m->how->output->file;
+    TRY(m->how->detail ? cairn_run_file_detail_piece(file, &m->frame, m->how->error)
+                       : cairn_run_file_contacts(file, &m->frame, m->how->error));
     m->frame.contacts = 0;
     return CAIRN_OK;
 }
 
+/* The next `count` contacts of a stream get numbers from m->merged on. */
+static void number_impacts(const merger *m, stream *s, size_t count)
+{
+    for (; (s->numbered + 1) * sizeof(impact) <= s->impacts.size; s->numbered++) {
+        impact one;
+        unsigned char *at = s->impacts.data + s->numbered * sizeof one;
+        memcpy(&one, at, sizeof one);
+        if ((size_t)one.contact >= s->passed + count)
+            break;
+        one.contact += (int64_t)m->merged - (int64_t)s->passed;
+        memcpy(at, &one, sizeof one);
+    }
+}
+
 /* Move `count` contacts of a block behind those that are merged. */
-static void move_contacts(merger *m, const stream *s, size_t count)
+static void move_contacts(merger *m, stream *s, size_t count)
 {
     size_t done = m->frame.contacts, at = HEAD + s->count * sizeof(uint64_t);
     for (size_t i = 0; i < 2 * count; i++) {
         uint64_t uid;
         memcpy(&uid, s->block.data + at + (2 * s->next + i) * sizeof uid, sizeof uid);
-        m->frame.pair[2 * done + i] = cairn_run_roll_find(&m->output->roll, uid);
+        m->frame.pair[2 * done + i] = cairn_run_roll_find(&m->how->output->roll, uid);
     }
     at += 2 * s->count * sizeof(uint64_t);
-    for (int k = 0; k < m->columns.count; k++) {
-        size_t size = cairn_column_row(m->columns.items[k], m->frame.dimension);
-        char *rows = (char *)(uintptr_t)cairn_column_rows(m->columns.items[k], &m->frame.touch);
-        memcpy(rows + done * size, s->block.data + at + s->next * size, count * size);
-        at += s->count * size;
+    for (int k = 0; k < m->arrays.count; k++) {
+        const contact_array *array = &m->arrays.items[k];
+        char *rows;
+        memcpy(&rows, (const char *)&m->frame + array->offset, sizeof rows);
+        memcpy(rows + done * array->size, s->block.data + at + s->next * array->size,
+               count * array->size);
+        at += s->count * array->size;
     }
+    number_impacts(m, s, count);
+    s->next += count;
+    s->passed += count;
+    m->merged += count;
     m->frame.contacts += count;
 }
 
@@ -589,7 +680,6 @@ static cairn_status merge_some(merger *m, int lowest, int second)
     while (s->next + count < s->count && count < most && key_at(s, s->next + count) < limit)
         count++;
     move_contacts(m, s, count);
-    s->next += count;
     if (m->frame.contacts == MERGED)
         TRY(write_merged(m));
     return s->next == s->count && !s->ended ? refill(m, lowest, false) : CAIRN_OK;
@@ -612,186 +702,105 @@ static cairn_status open_merger(merger *m)
     m->streams = cairn_memory_zeroed((size_t)m->t->link->members, sizeof *m->streams);
     m->frame.pair = cairn_arena_take(arena, 2 * MERGED, sizeof *m->frame.pair);
     bool good = m->streams && m->frame.pair;
-    for (int k = 0; k < m->columns.count; k++) {
-        const cairn_column *c = m->columns.items[k];
-        void *rows = cairn_arena_take(arena, MERGED, cairn_column_row(c, m->frame.dimension));
-        memcpy((char *)&m->frame.touch + c->shown, &rows, sizeof rows);
+    for (int k = 0; k < m->arrays.count; k++) {
+        void *rows = cairn_arena_take(arena, MERGED, m->arrays.items[k].size);
+        memcpy((char *)&m->frame + m->arrays.items[k].offset, &rows, sizeof rows);
         good = good && rows;
     }
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-static cairn_status store_contacts(cairn_team *t, cairn_run_output *o, cairn_error *error)
+/* The impacts of all members, by rounds and contacts, as one process finds them. */
+static cairn_status sort_impacts(merger *m, cairn_writer *all)
 {
-    merger m = { .t = t, .output = o, .columns = columns_of(t->world), .error = error };
-    m.frame = frame_of(t, o, 0);
+    for (int k = 0; k < m->t->link->members; k++)
+        cairn_write_raw(all, m->streams[k].impacts.data, m->streams[k].impacts.size);
+    if (!all->failed && all->size > sizeof(impact))
+        qsort(all->data, all->size / sizeof(impact), sizeof(impact), compare_impacts);
+    return all->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+static cairn_status write_impacts(merger *m, const cairn_writer *all)
+{
+    cairn_arena *arena = &m->t->window.arena;
+    size_t count = all->size / sizeof(impact), d = (size_t)m->frame.dimension;
+    int32_t *round = cairn_arena_take(arena, count, sizeof *round);
+    int32_t *contact = cairn_arena_take(arena, count, sizeof *contact);
+    double *time = cairn_arena_take(arena, count, sizeof *time);
+    double *impulse = cairn_arena_take(arena, count * d, sizeof *impulse);
+    if (!round || !contact || !time || !impulse)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < count; k++) {
+        impact one;
+        memcpy(&one, all->data + k * sizeof one, sizeof one);
+        round[k] = (int32_t)one.round;
+        contact[k] = (int32_t)one.contact;
+        time[k] = one.time;
+        memcpy(impulse + k * d, one.impulse, d * sizeof *impulse);
+    }
+    cairn_run_frame f = m->frame;
+    f.impacts = count;
+    f.impact_round = round;
+    f.impact_contact = contact;
+    f.impact_time = time;
+    f.impact_impulse = impulse;
+    return cairn_run_file_detail_piece(m->how->output->file, &f, m->how->error);
+}
+
+static cairn_status store_impacts(merger *m)
+{
+    cairn_writer all = { 0 };
+    cairn_status status = sort_impacts(m, &all);
+    if (status == CAIRN_OK && all.size > 0)
+        status = write_impacts(m, &all);
+    cairn_writer_destroy(&all);
+    return status;
+}
+
+static cairn_status store_contacts(cairn_team *t, const writing *w)
+{
+    merger m = { .t = t, .how = w, .arrays = arrays_of(t->world, w->detail) };
+    m.frame = frame_of(t, w->output, w->step);
     cairn_status status = open_merger(&m);
     if (status == CAIRN_OK)
         status = merge_all(&m);
-    for (int k = 0; m.streams && k < t->link->members; k++)
+    if (status == CAIRN_OK)
+        status = store_impacts(&m);
+    for (int k = 0; m.streams && k < t->link->members; k++) {
         cairn_writer_destroy(&m.streams[k].block);
+        cairn_writer_destroy(&m.streams[k].impacts);
+    }
     cairn_memory_free(m.streams);
     return status;
 }
 
-/* ---- pieces for ParaView --------------------------------------------------------------------- */
-
-/* What a member answers: whether it can write its piece, or has written it, and where its bodies
- * are. */
-typedef struct piece_note {
-    int64_t good;
-    cairn_run_box box;
-} piece_note;
-
-/* A frame of what this member has; bodies have their uids in place of their rows in /bodies. */
-static cairn_status take_own(cairn_team *t, int64_t step, cairn_run_frame *f)
-{
-    cairn_run_roll roll = { 0 };
-    cairn_status status = cairn_run_frame_take(t->world, &roll, &t->window.arena, f);
-    cairn_run_roll_destroy(&roll);
-    TRY(status);
-    f->shelf = NULL;
-    f->fresh = 0; /* the roll of the run knows all of them */
-    f->time_step = t->copy->step.time_step;
-    if (step == 0)
-        f->contacts = (size_t)(f->touch.count = 0);
-    for (size_t row = 0; row < f->bodies; row++)
-        f->index[row] = (int32_t)f->world.uid[f->slot[row]];
-    for (size_t i = 0; i < 2 * f->contacts; i++)
-        f->pair[i] = (int32_t)f->world.uid[f->touch.body[i]];
-    return CAIRN_OK;
-}
-
-/* Balls and fixed walls can be written in pieces, if the folder can be seen from here. */
-static piece_note look_for(cairn_team *t, const char *folder)
-{
-    char path[CAIRN_PATH_BYTES];
-    piece_note note = { .good = 0 };
-    const cairn_world_part own = cairn_world_own(t->world);
-    const cairn_bodies b = cairn_world_bodies(t->world);
-    const cairn_run_frame f = { .dimension = cairn_world_dimension(t->world), .world = b };
-    note.good = cairn_path_join(folder, "view.py", path, NULL) == CAIRN_OK && cairn_is_file(path);
-    for (int i = 0; i < b.held; i++)
-        note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_WALL;
-    for (int i = own.begin; i < own.end; i++)
-        note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_BALL;
-    if (note.good)
-        cairn_run_box_add(&note.box, &f, own.begin, own.end);
-    return note;
-}
-
-static void set_own(const cairn_team *t, cairn_run_paraview *p)
-{
-    const cairn_world_part own = cairn_world_own(t->world);
-    p->pieces = t->link->members;
-    p->piece = t->link->member;
-    p->own = own.begin;
-    p->own_end = own.end;
-}
-
-static cairn_status answer_piece(cairn_team *t, const cairn_order *o)
-{
-    cairn_run_paraview p = { .contacts = o->known != 0, .count = (size_t)o->from };
-    cairn_error unused = { 0 };
-    piece_note note = { .good = 0 };
-    size_t bytes;
-    const char *folder = cairn_link_receive(t->link, 0, &bytes);
-    if (!folder || bytes == 0 || bytes > sizeof p.folder)
-        return t->link->status == CAIRN_OK ? CAIRN_BAD_INPUT : t->link->status;
-    memcpy(p.folder, folder, bytes);
-    p.folder[bytes - 1] = '\0';
-    if (o->what == CAIRN_ORDER_LOOK_FOR) {
-        note = look_for(t, p.folder);
-    } else {
-        cairn_run_frame f;
-        set_own(t, &p);
-        note.good = take_own(t, o->to, &f) == CAIRN_OK &&
-                    cairn_run_paraview_piece(&p, &f, &t->window.arena, &unused) == CAIRN_OK;
-    }
-    cairn_link_send(t->link, 0, &note, sizeof note);
-    return t->link->status;
-}
-
-/* Tell all others, with the folder. */
-static void tell_folder(cairn_team *t, const cairn_order *order, const char *folder)
-{
-    cairn_team_tell(t, order);
-    for (int k = 1; k < t->link->members; k++)
-        cairn_link_send(t->link, k, folder, strlen(folder) + 1);
-}
-
-/* The answers of all others, joined with that of this member. */
-static piece_note hear(cairn_team *t, piece_note own)
-{
-    for (int k = 1; k < t->link->members; k++) {
-        piece_note note;
-        cairn_link_receive_into(t->link, k, &note, sizeof note);
-        own.good = own.good && note.good && t->link->status == CAIRN_OK;
-        cairn_run_box_join(&own.box, &note.box);
-    }
-    return own;
-}
-
-/* Rank 0 also draws the walls, and lists the pieces. */
-static cairn_status store_pieces(cairn_team *t, cairn_run_output *o, int64_t step,
-                                 const cairn_run_box *box, cairn_error *error)
-{
-    cairn_run_paraview *p = &o->paraview;
-    cairn_run_frame frame;
-    const cairn_order order = { CAIRN_ORDER_PIECE, (int64_t)p->count, step, p->contacts };
-    tell_folder(t, &order, p->folder);
-    cairn_status status = take_own(t, step, &frame);
-    set_own(t, p);
-    p->walls.others = *box;
-    if (status == CAIRN_OK)
-        status = cairn_run_paraview_frame(p, &frame, &t->window.arena, error);
-    p->pieces = 0;
-    p->walls.others = (cairn_run_box){ 0 };
-    piece_note all = hear(t, (piece_note){ .good = 1 });
-    if (status == CAIRN_OK && !all.good)
-        return cairn_fail(error, CAIRN_IO_FAILED, "run.paraview",
-                          "a rank could not write its piece of a frame into %.200s", p->folder);
-    return status;
-}
-
-/* In pieces, one for each rank, if bodies have their uids as rows in /bodies and all can write;
- * else from the whole world. */
-static cairn_status store_paraview(cairn_team *t, cairn_run_output *o, int64_t step,
-                                   cairn_error *error)
-{
-    char folder[CAIRN_PATH_BYTES] = { 0 }; /* other ranks may have been started elsewhere */
-    const cairn_run_roll *roll = &o->roll;
-    if (realpath(o->paraview.folder, folder))
-        memcpy(o->paraview.folder, folder, sizeof folder);
-    tell_folder(t, &(cairn_order){ .what = CAIRN_ORDER_LOOK_FOR }, o->paraview.folder);
-    piece_note all = hear(t, look_for(t, o->paraview.folder));
-    all.good =
-        all.good && roll->count > 0 && roll->uids[roll->count - 1] + 1 == (uint64_t)roll->count;
-    TRY(t->link->status);
-    if (all.good)
-        return store_pieces(t, o, step, &all.box, error);
-    cairn_run_frame frame;
-    TRY(cairn_team_look(t, o->scene));
-    TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
-    frame.step = step;
-    frame.time_step = o->scene->step.time_step;
-    if (step == 0)
-        frame.contacts = (size_t)(frame.touch.count = 0);
-    return cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error);
-}
+/* ---- rank 0: frames -------------------------------------------------------------------------- */
 
 /* Before the first step there are no contacts of this run. */
 cairn_status cairn_team_frame(cairn_team *t, cairn_run_output *o, int64_t step, cairn_error *error)
 {
+    const writing w = { o, step, false, error };
     if (!o->folder)
         return CAIRN_OK;
     TRY(cairn_run_file_end_flush(o->file, true, error));
-    TRY(store_bodies(t, o, step, error));
+    TRY(store_bodies(t, &w));
     if (step > 0 && o->scene->run.contacts)
-        TRY(store_contacts(t, o, error));
+        TRY(store_contacts(t, &w));
     const cairn_run_frame frame = frame_of(t, o, step);
     TRY(cairn_run_file_end_frame(o->file, &frame, error));
+    if (step == 0 && cairn_run_file_is_full(o->file))
+        TRY(cairn_run_file_end_detail(o->file, &frame, error));
     if (o->scene->run.paraview)
-        TRY(store_paraview(t, o, step, error));
+        TRY(cairn_team_paraview(t, o, step, error));
     return cairn_run_output_frame_end(o, error);
+}
+
+cairn_status cairn_team_detail(cairn_team *t, cairn_run_output *o, int64_t step, cairn_error *error)
+{
+    const writing w = { o, step, true, error };
+    const cairn_run_frame frame = frame_of(t, o, step);
+    TRY(cairn_run_file_end_flush(o->file, true, error));
+    TRY(store_bodies(t, &w));
+    TRY(store_contacts(t, &w));
+    return cairn_run_file_end_detail(o->file, &frame, error);
 }

@@ -80,6 +80,26 @@ static const char *const scene_spread =
     "1,\n"
     "      frame_interval: 4e-3, picture: false}\n";
 
+/* A full certificate with all that it can have without joints: loads, driven bodies, impacts one
+ * after the other, bodies that come in; and still no member has the whole world. */
+static const char *const scene_certified =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4, restitution: 0.6}}\n"
+    "bodies:\n"
+    "  - {name: pulled, shape: {sphere: {radius: 0.06}}, position: [0.05, 0, 1.2],\n"
+    "     loads: [{constant: {force: [2, 0, 0], torque: [0, 0.1, 0]}}]}\n"
+    "  - {motion: fixed, shape: {half_space: {}}}\n"
+    "  - {motion: driven, shape: {box: {size: [1, 0.1, 0.3]}}, position: [0, 0, 0.2],\n"
+    "     drivers: [{rotation: {angular_velocity: [0, 0, 2]}}]}\n"
+    "  - {motion: fixed, shape: {inside_cylinder: {radius: 0.6}}}\n"
+    "generators:\n"
+    "  - grid: {count: [5, 5, 4], spacing: [0.16, 0.16, 0.16], origin: [-0.3, -0.3, 0.5], radius: "
+    "0.07,\n"
+    "           jitter: 0.008, seed: 3}\n"
+    "  - pour: {count: 20, rate: 200, centre: [0, 0, 1.6], size: [0.6, 0.6, 0.2], radius: 0.06}\n"
+    "run: {time_step: 0.01, duration: 0.3, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
+    "      frame_interval: 0.1, certificate: full, picture: false, paraview: false}\n";
+
 /* A heap over a gate: bodies come in, the gate opens when they have settled, they leave below and
  * come back above; one event of each kind, and each action. */
 static const char *const scene_events =
@@ -196,8 +216,9 @@ typedef struct job {
     const char *path;  /* of a scene that all members read; NULL: the first one makes it */
     bool resumes;
     void (*law)(cairn_world *world, int step); /* of the caller, before each step; NULL: none */
-    int steps;   /* that it is stopped after; 0: never */
-    bool shared; /* members made shares of the world   */
+    int steps;    /* that it is stopped after; 0: never */
+    bool shared;  /* members made shares of the world   */
+    int64_t seen; /* bodies that the scene of the first one had at the end */
     cairn_run_summary summary;
     cairn_status status;
     cairn_error error;
@@ -262,6 +283,7 @@ static void lead(job *j, cairn_link *link)
         scene->link = link;
         j->status = cairn_run(scene, j->folder, stop_after, j, &j->summary, &j->error);
     }
+    j->seen = scene && scene->world ? cairn_world_bodies(scene->world).count : 0;
     cairn_scene_destroy(scene);
 }
 
@@ -506,6 +528,7 @@ TEST(a_run_without_a_whole_world_writes_the_frames_of_one_process)
         run_members(members, (job){ .folder = f.path, .path = scene.text });
         check_ok(members);
         CHECK(jobs[0].shared);
+        CHECK(jobs[0].seen < one.bodies / 2 + 4);
         CHECK(jobs[0].summary.hash == one.hash);
         CHECK_INT(jobs[0].summary.bodies, one.bodies);
         CHECK_INT(jobs[0].summary.displaced, one.displaced);
@@ -548,6 +571,40 @@ TEST(a_run_without_a_whole_world_goes_on_after_a_stop)
     folder_remove(f.path);
     folder_remove(alone.path);
     folder_remove(home.path);
+}
+
+/* The first scene has all inputs of a step; the second one more bodies and contacts than fit into
+ * one window (not under sanitizers). Both go on with other members. */
+TEST(a_full_certificate_needs_no_whole_world)
+{
+    static const struct {
+        const char *scene, *override;
+        int steps; /* of the first part */
+    } cases[2] = { { scene_certified, NULL, 17 }, { scene_spread, "run.certificate=full", 2 } };
+    for (int k = 0; k < (CHECKED ? 1 : 2); k++) {
+        folder home = folder_create(), alone = folder_create(), f = folder_create();
+        file_write(&home, "scene.yaml", cases[k].scene);
+        path scene = path_in(&home, "scene.yaml");
+        job whole = { .folder = alone.path, .path = scene.text, .override = cases[k].override };
+        run_members(1, whole);
+        check_ok(1);
+        const cairn_run_summary one = jobs[0].summary;
+        CHECK(k == 1 || one.impacts > 20);
+        job part = whole;
+        part.folder = f.path;
+        part.steps = cases[k].steps;
+        run_members(3, part);
+        check_ok(3);
+        CHECK(jobs[0].shared && jobs[0].seen < one.bodies / 2);
+        run_members(2, (job){ .folder = f.path, .resumes = true });
+        check_ok(2);
+        CHECK(k == 0 || (jobs[0].shared && jobs[0].seen < one.bodies / 2));
+        CHECK(jobs[0].summary.hash == one.hash);
+        CHECK(check_same_h5(&alone, &f) > 90);
+        folder_remove(f.path);
+        folder_remove(alone.path);
+        folder_remove(home.path);
+    }
 }
 
 /* They need all bodies: spheres that fill the places between others, and a state. */
@@ -745,6 +802,7 @@ GROUP(test_together)
         CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
         CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
         CASE(a_run_without_a_whole_world_goes_on_after_a_stop),
+        CASE(a_full_certificate_needs_no_whole_world),
         CASE(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member),
         CASE(a_scene_whose_shares_overlap_is_refused_as_by_one_process),
         CASE(the_default_number_of_parts_does_not_depend_on_members),

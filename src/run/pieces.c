@@ -1,0 +1,332 @@
+/* pieces.c - what a run measures and draws of a world that no process has as a whole: how far bodies
+ * have moved, and pieces of a frame for ParaView. Frames are in window.c.
+ *
+ *   places    Positions at the start are kept by uid: member k has the k-th range of uids, whoever
+ *             computes these bodies. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/common.h"
+#include "base/memory.h"
+#include "file/file.h"
+#include "math/vec.h"
+#include "run/frame.h"
+#include "run/together.h"
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* The position of a body on its way to the member that has its place. */
+typedef struct stay {
+    uint64_t uid;
+    int64_t order; /* its row in the whole world; of fixed and driven bodies -1 */
+    cairn_vec3 x;
+} stay;
+
+/* The body that moved farthest; of equal ones that of the lowest row. */
+typedef struct farthest {
+    double moved; /* m; -1: there is none */
+    int64_t order, uid;
+} farthest;
+
+static int64_t first_uid(const cairn_team *t, int member)
+{
+    return (int64_t)member * t->window.uids / t->link->members;
+}
+
+static int64_t own_uids(const cairn_team *t)
+{
+    return first_uid(t, t->link->member + 1) - first_uid(t, t->link->member);
+}
+
+static void write_stays(const cairn_team *t, int member, cairn_writer *out)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    const cairn_window *w = &t->window;
+    int begin = cairn_window_find(w, b.uid, first_uid(t, member));
+    int end = cairn_window_find(w, b.uid, first_uid(t, member + 1));
+    for (int i = begin; i < end; i++) {
+        int row = w->row[i];
+        const stay one = { b.uid[row], row < b.held ? -1 : own.order[row], b.x[row] };
+        cairn_write_raw(out, &one, sizeof one);
+    }
+}
+
+/* Whether a is farther than b, or as far and in a lower row. */
+static bool is_farther(const farthest *a, const farthest *b)
+{
+    return a->moved > b->moved || (a->moved == b->moved && a->order < b->order);
+}
+
+/* Take the positions of one member: as those of the start, or compare them with these. */
+static void take_stays(cairn_team *t, const unsigned char *data, size_t bytes, farthest *out)
+{
+    for (size_t at = 0; data && at + sizeof(stay) <= bytes; at += sizeof(stay)) {
+        stay one;
+        memcpy(&one, data + at, sizeof one);
+        cairn_vec3 *place = &t->window.place[(int64_t)one.uid - first_uid(t, t->link->member)];
+        if (!out) {
+            *place = one.x;
+        } else if (one.order >= 0) {
+            const farthest now = { cairn_norm(cairn_sub(one.x, *place)), one.order,
+                                   (int64_t)one.uid };
+            *out = is_farther(&now, out) ? now : *out;
+        }
+    }
+}
+
+/* Nobody is left waiting for a member that has failed. */
+static cairn_status give_up(cairn_link *link, cairn_status status)
+{
+    if (link->status == CAIRN_OK)
+        link->status = status;
+    link->leave(link->context);
+    return status;
+}
+
+/* All members send each other the positions of their bodies. */
+static cairn_status deal(cairn_team *t, farthest *out)
+{
+    cairn_link *link = t->link;
+    cairn_writer own = { 0 };
+    cairn_status ready = t->window.place ? cairn_window_index(t) : CAIRN_NO_MEMORY;
+    if (ready != CAIRN_OK)
+        return give_up(link, ready);
+    for (int k = 0; k < link->members; k++) {
+        cairn_writer to = { 0 };
+        write_stays(t, k, k == link->member ? &own : &to);
+        if (to.failed || own.failed)
+            link->status = CAIRN_NO_MEMORY;
+        if (k != link->member)
+            cairn_link_send(link, k, to.data, to.size);
+        cairn_writer_destroy(&to);
+    }
+    for (int k = 0; k < link->members; k++) {
+        size_t bytes = own.size;
+        const void *data = k == link->member ? own.data : cairn_link_receive(link, k, &bytes);
+        take_stays(t, data, bytes, out);
+    }
+    cairn_writer_destroy(&own);
+    return link->status == CAIRN_OK ? CAIRN_OK : give_up(link, link->status);
+}
+
+static cairn_status keep_places(cairn_team *t)
+{
+    cairn_window *w = &t->window;
+    w->uids = cairn_world_body_count(t->world);
+    w->place = cairn_memory_zeroed((size_t)own_uids(t) + 1, sizeof *w->place);
+    return deal(t, NULL);
+}
+
+static cairn_status find_farthest(cairn_team *t, farthest *out)
+{
+    cairn_link *link = t->link;
+    *out = (farthest){ -1, INT64_MAX, -1 };
+    TRY(deal(t, out));
+    if (link->member > 0)
+        cairn_link_send(link, 0, out, sizeof *out);
+    for (int k = 1; link->member == 0 && k < link->members; k++) {
+        farthest other;
+        cairn_link_receive_into(link, k, &other, sizeof other);
+        *out = link->status == CAIRN_OK && is_farther(&other, out) ? other : *out;
+    }
+    return link->status;
+}
+
+/* ---- rank 0: totals -------------------------------------------------------------------------- */
+
+cairn_status cairn_team_remember(cairn_team *t)
+{
+    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_KEEP_PLACES });
+    return keep_places(t);
+}
+
+cairn_status cairn_team_measure(cairn_team *t, cairn_run_summary *summary)
+{
+    farthest far;
+    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_FARTHEST });
+    TRY(find_farthest(t, &far));
+    summary->displaced = far.uid;
+    summary->displacement = far.uid >= 0 ? far.moved : summary->displacement;
+    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_HASH });
+    summary->hash = cairn_world_hash(t->world);
+    summary->bodies = cairn_world_body_count(t->world);
+    return t->link->status;
+}
+
+cairn_status cairn_team_places(cairn_team *t, cairn_take_places *take, void *context)
+{
+    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_SEND_PLACES });
+    take(t->window.place, first_uid(t, 1), context);
+    for (int k = 1; k < t->link->members; k++) {
+        size_t bytes;
+        const void *data = cairn_link_receive(t->link, k, &bytes);
+        take(data, (int64_t)(bytes / sizeof(cairn_vec3)), context);
+    }
+    return t->link->status;
+}
+
+/* ---- pieces for ParaView --------------------------------------------------------------------- */
+
+/* What a member answers: whether it can write its piece, or has written it, and where its bodies
+ * are. */
+typedef struct piece_note {
+    int64_t good;
+    cairn_run_box box;
+} piece_note;
+
+/* A frame of what this member has; bodies have their uids in place of their rows in /bodies. */
+static cairn_status take_own(cairn_team *t, int64_t step, cairn_run_frame *f)
+{
+    cairn_run_roll roll = { 0 };
+    cairn_status status = cairn_run_frame_take(t->world, &roll, &t->window.arena, f);
+    cairn_run_roll_destroy(&roll);
+    TRY(status);
+    f->shelf = NULL;
+    f->fresh = 0; /* the roll of the run knows all of them */
+    f->time_step = t->copy->step.time_step;
+    if (step == 0)
+        f->contacts = (size_t)(f->touch.count = 0);
+    for (size_t row = 0; row < f->bodies; row++)
+        f->index[row] = (int32_t)f->world.uid[f->slot[row]];
+    for (size_t i = 0; i < 2 * f->contacts; i++)
+        f->pair[i] = (int32_t)f->world.uid[f->touch.body[i]];
+    return CAIRN_OK;
+}
+
+/* Balls and fixed walls can be written in pieces, if the folder can be seen from here. */
+static piece_note look_for(cairn_team *t, const char *folder)
+{
+    char path[CAIRN_PATH_BYTES];
+    piece_note note = { .good = 0 };
+    const cairn_world_part own = cairn_world_own(t->world);
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_run_frame f = { .dimension = cairn_world_dimension(t->world), .world = b };
+    note.good = cairn_path_join(folder, "view.py", path, NULL) == CAIRN_OK && cairn_is_file(path);
+    for (int i = 0; i < b.held; i++)
+        note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_WALL;
+    for (int i = own.begin; i < own.end; i++)
+        note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_BALL;
+    if (note.good)
+        cairn_run_box_add(&note.box, &f, own.begin, own.end);
+    return note;
+}
+
+static void set_own(const cairn_team *t, cairn_run_paraview *p)
+{
+    const cairn_world_part own = cairn_world_own(t->world);
+    p->pieces = t->link->members;
+    p->piece = t->link->member;
+    p->own = own.begin;
+    p->own_end = own.end;
+}
+
+static cairn_status answer_piece(cairn_team *t, const cairn_order *o)
+{
+    cairn_run_paraview p = { .contacts = o->known != 0, .count = (size_t)o->from };
+    cairn_error unused = { 0 };
+    piece_note note = { .good = 0 };
+    size_t bytes;
+    const char *folder = cairn_link_receive(t->link, 0, &bytes);
+    if (!folder || bytes == 0 || bytes > sizeof p.folder)
+        return t->link->status == CAIRN_OK ? CAIRN_BAD_INPUT : t->link->status;
+    memcpy(p.folder, folder, bytes);
+    p.folder[bytes - 1] = '\0';
+    if (o->what == CAIRN_ORDER_LOOK_FOR) {
+        note = look_for(t, p.folder);
+    } else {
+        cairn_run_frame f;
+        set_own(t, &p);
+        note.good = take_own(t, o->to, &f) == CAIRN_OK &&
+                    cairn_run_paraview_piece(&p, &f, &t->window.arena, &unused) == CAIRN_OK;
+    }
+    cairn_link_send(t->link, 0, &note, sizeof note);
+    return t->link->status;
+}
+
+/* Tell all others, with the folder. */
+static void tell_folder(cairn_team *t, const cairn_order *order, const char *folder)
+{
+    cairn_team_tell(t, order);
+    for (int k = 1; k < t->link->members; k++)
+        cairn_link_send(t->link, k, folder, strlen(folder) + 1);
+}
+
+/* The answers of all others, joined with that of this member. */
+static piece_note hear(cairn_team *t, piece_note own)
+{
+    for (int k = 1; k < t->link->members; k++) {
+        piece_note note;
+        cairn_link_receive_into(t->link, k, &note, sizeof note);
+        own.good = own.good && note.good && t->link->status == CAIRN_OK;
+        cairn_run_box_join(&own.box, &note.box);
+    }
+    return own;
+}
+
+/* Rank 0 also draws the walls, and lists the pieces. */
+static cairn_status store_pieces(cairn_team *t, cairn_run_output *o, int64_t step,
+                                 const cairn_run_box *box, cairn_error *error)
+{
+    cairn_run_paraview *p = &o->paraview;
+    cairn_run_frame frame;
+    const cairn_order order = { CAIRN_ORDER_PIECE, (int64_t)p->count, step, p->contacts };
+    tell_folder(t, &order, p->folder);
+    cairn_status status = take_own(t, step, &frame);
+    set_own(t, p);
+    p->walls.others = *box;
+    if (status == CAIRN_OK)
+        status = cairn_run_paraview_frame(p, &frame, &t->window.arena, error);
+    p->pieces = 0;
+    p->walls.others = (cairn_run_box){ 0 };
+    piece_note all = hear(t, (piece_note){ .good = 1 });
+    if (status == CAIRN_OK && !all.good)
+        return cairn_fail(error, CAIRN_IO_FAILED, "run.paraview",
+                          "a rank could not write its piece of a frame into %.200s", p->folder);
+    return status;
+}
+
+/* In pieces, one for each rank, if bodies have their uids as rows in /bodies and all can write;
+ * else from the whole world. */
+cairn_status cairn_team_paraview(cairn_team *t, cairn_run_output *o, int64_t step,
+                                 cairn_error *error)
+{
+    char folder[CAIRN_PATH_BYTES] = { 0 }; /* other ranks may have been started elsewhere */
+    const cairn_run_roll *roll = &o->roll;
+    if (realpath(o->paraview.folder, folder))
+        memcpy(o->paraview.folder, folder, sizeof folder);
+    tell_folder(t, &(cairn_order){ .what = CAIRN_ORDER_LOOK_FOR }, o->paraview.folder);
+    piece_note all = hear(t, look_for(t, o->paraview.folder));
+    all.good =
+        all.good && roll->count > 0 && roll->uids[roll->count - 1] + 1 == (uint64_t)roll->count;
+    TRY(t->link->status);
+    if (all.good)
+        return store_pieces(t, o, step, &all.box, error);
+    cairn_run_frame frame;
+    TRY(cairn_team_look(t, o->scene));
+    TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
+    frame.step = step;
+    frame.time_step = o->scene->step.time_step;
+    if (step == 0)
+        frame.contacts = (size_t)(frame.touch.count = 0);
+    return cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error);
+}
+
+/* ---- the other ranks ------------------------------------------------------------------------- */
+
+cairn_status cairn_piece_answer(cairn_team *t, const cairn_order *o)
+{
+    const cairn_window *w = &t->window;
+    farthest far;
+    switch (o->what) {
+    case CAIRN_ORDER_KEEP_PLACES:
+        return keep_places(t);
+    case CAIRN_ORDER_FARTHEST:
+        return find_farthest(t, &far);
+    case CAIRN_ORDER_SEND_PLACES:
+        cairn_link_send(t->link, 0, w->place, (size_t)own_uids(t) * sizeof *w->place);
+        return t->link->status;
+    default:
+        return answer_piece(t, o);
+    }
+}
