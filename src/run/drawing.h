@@ -151,10 +151,25 @@ cairn_status cairn_run_view_write(const char *folder, cairn_error *error);
 
 /* The last state of a run as one SVG file, which any browser can show. */
 
+/* At most so many circles and faces of moving bodies are painted: the nearest ones. */
+enum { CAIRN_PICTURE_MARKS = 30000 };
+
+/* Of a frame that lacks contacts, and moving balls that are farther away than CAIRN_PICTURE_MARKS
+ * others. Zero is valid: it lacks nothing. */
+typedef struct cairn_picture_rest {
+    const double *forces; /* N, by row of the world: sum of the normal forces on each body */
+    double largest_force; /* N: of all bodies */
+    cairn_run_box box;    /* of all bodies that move */
+} cairn_picture_rest;
+
 /* Write `folder`/picture.svg: bodies seen from the side and above (2D: from the front), coloured by
- * the sum of the normal forces on them, and the walls. Scratch memory comes from the arena. */
-cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_scene *scene,
-                                 const char *folder, cairn_arena *arena, cairn_error *error);
+ * the sum of the normal forces on them, and the walls. `rest` may be NULL. Scratch memory comes
+ * from the arena. */
+cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_picture_rest *rest,
+                                 const cairn_scene *scene, const char *folder, cairn_arena *arena,
+                                 cairn_error *error);
+/* The direction to the viewer, a unit vector: what is farther along it is nearer. */
+cairn_vec3 cairn_picture_towards(const cairn_world *world);
 
 /* ---- order ------------------------------------------------------------------------------- */
 

@@ -197,13 +197,12 @@ cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_err
     return cairn_run_output_frame_end(o, error);
 }
 
-/* The picture shows the state at the end, which need not be a stored frame. */
-static cairn_status draw_last(cairn_run_output *o, cairn_error *error)
+cairn_status cairn_run_output_picture(cairn_run_output *o, cairn_error *error)
 {
     cairn_run_frame frame;
     TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
     frame.time_step = o->scene->step.time_step;
-    return cairn_picture_write(&frame, o->scene, o->folder, &o->arena, error);
+    return cairn_picture_write(&frame, NULL, o->scene, o->folder, &o->arena, error);
 }
 
 /* run.h5 gets its name last: if run.h5 exists, all other files do. */
@@ -214,8 +213,8 @@ cairn_status cairn_run_output_commit(cairn_run_output *o, const cairn_run_summar
         return CAIRN_OK;
     if (o->scene->run.paraview)
         TRY(cairn_run_paraview_finish(&o->paraview, error));
-    if (o->scene->run.picture)
-        TRY(draw_last(o, error));
+    if (o->scene->run.picture && !o->in_pieces)
+        TRY(cairn_run_output_picture(o, error));
     TRY(cairn_run_file_finish(o->file, summary, ending, error));
     TRY(cairn_run_summary_write(summary, o->scene, ending, o->folder, error));
     return cairn_run_file_commit(o->file, error);

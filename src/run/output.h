@@ -41,8 +41,9 @@ typedef struct cairn_run_output {
     cairn_run_roll roll;
     cairn_arena arena; /* holds the current frame and scratch memory of its writers */
     int64_t frames;    /* written                          */
-    bool
-        in_pieces; /* frames and certificates come from window.c, since no process has all bodies */
+    /* frames, certificates and the picture come from window.c and pieces.c: no process has all
+     * bodies */
+    bool in_pieces;
     cairn_run_problems problems;
     double last_flush;  /* s, on the clock; 0: none yet */
     double flush_costs; /* s: cost of the last flush, for the limit on their share of the time */
@@ -67,6 +68,8 @@ cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step, doubl
 cairn_status cairn_run_output_frame(cairn_run_output *output, int64_t step, cairn_error *error);
 /* After a frame that was stored in pieces (run_file.h): count it, and flush in time. */
 cairn_status cairn_run_output_frame_end(cairn_run_output *output, cairn_error *error);
+/* Draw the state at the end, which need not be a stored frame. */
+cairn_status cairn_run_output_picture(cairn_run_output *output, cairn_error *error);
 /* Complete all files and give them their final names, run.h5 last. */
 cairn_status cairn_run_output_commit(cairn_run_output *output, const cairn_run_summary *summary,
                                      const cairn_run_ending *ending, cairn_error *error);

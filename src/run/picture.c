@@ -19,7 +19,7 @@
 enum { MOST_WIDTH = 900, MOST_HEIGHT = 760, LEAST_HEIGHT = 440, MARGIN = 46, LEGEND = 120 };
 /* Steps of the colour scale, and limits on the number of marks, of moving bodies and of the ground,
  * which bound the size of the file. Beyond them, the farthest items are left out. */
-enum { COLOURS = 24, MOST_MARKS = 30000, MOST_GROUND = 100000 };
+enum { COLOURS = 24, MOST_MARKS = CAIRN_PICTURE_MARKS, MOST_GROUND = 100000 };
 
 /* A circle or a polygon of the picture. */
 typedef struct mark {
@@ -53,6 +53,7 @@ typedef struct marks {
     size_t count;
     cairn_polygons polygons;
     const int32_t *slots; /* rows of the world, by row of /bodies */
+    cairn_picture_rest rest;
 } marks;
 
 /* The direction of view. Up is against gravity (z without gravity), whatever axis that is. */
@@ -183,12 +184,13 @@ typedef struct things {
 } things;
 
 /* Each body and each cell gives at most one item and one mark. */
-static cairn_status things_take(const cairn_run_frame *f, const cairn_polygons *p,
-                                cairn_arena *arena, things *t)
+static cairn_status things_take(const cairn_run_frame *f, const marks *m, cairn_arena *arena,
+                                things *t)
 {
+    const cairn_polygons *p = &m->polygons;
     size_t most = f->bodies + p->cells + 1;
     t->frame = f;
-    t->forces = sum_forces(f, arena);
+    t->forces = m->rest.forces ? m->rest.forces : sum_forces(f, arena);
     t->marks = cairn_arena_take(arena, most, sizeof *t->marks);
     t->items = cairn_arena_take(arena, most, sizeof *t->items);
     t->first = cairn_arena_take(arena, most, sizeof *t->first);
@@ -351,11 +353,12 @@ static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, mar
     view *v = &out->view;
     things t = { .count = 0 };
     TRY(draw_shapes(f, &out->polygons));
-    TRY(things_take(f, &out->polygons, arena, &t));
+    TRY(things_take(f, out, arena, &t));
     for (size_t k = 0; k < f->bodies; k++)
         if (cairn_bodies_shape(&f->world, f->slot[k])->kind == CAIRN_SHAPE_SPHERE)
             add_ball(&t, k, v);
     add_polygons(&t, &out->polygons, v);
+    v->largest_force = out->rest.largest_force;
     for (size_t k = 0; k < t.mark_count; k++)
         v->largest_force = fmax(v->largest_force, t.marks[k].force);
     if (!v->flat && out->polygons.cells > 0)
@@ -654,7 +657,7 @@ static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene
                           marks *painted, cairn_error *error)
 {
     view *v = &painted->view;
-    cairn_run_walls walls = { 0 };
+    cairn_run_walls walls = { .others = painted->rest.box };
     cairn_file file;
     bool changed;
     cairn_status status = cairn_run_walls_draw(&walls, frame, &changed);
@@ -674,11 +677,19 @@ static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene
     return status;
 }
 
-cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_scene *scene,
-                                 const char *folder, cairn_arena *arena, cairn_error *error)
+cairn_vec3 cairn_picture_towards(const cairn_world *world)
+{
+    return view_of(world).towards;
+}
+
+cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_picture_rest *rest,
+                                 const cairn_scene *scene, const char *folder, cairn_arena *arena,
+                                 cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
     marks painted = { .view = view_of(scene->world) };
+    if (rest)
+        painted.rest = *rest;
     TRY(cairn_path_join(folder, "picture.svg", path, error));
     painted.slots = slots_by_row(frame, arena);
     cairn_status status = painted.slots ? list_marks(frame, arena, &painted) : CAIRN_NO_MEMORY;

@@ -1,8 +1,9 @@
 /* pieces.c - what a run measures and draws of a world that no process has as a whole: how far bodies
- * have moved, and pieces of a frame for ParaView. Frames are in window.c.
+ * have moved, pieces of a frame for ParaView, and the picture. Frames are in window.c.
  *
  *   places    Positions at the start are kept by uid: member k has the k-th range of uids, whoever
  *             computes these bodies. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,6 +195,18 @@ static cairn_status take_own(cairn_team *t, int64_t step, cairn_run_frame *f)
     return CAIRN_OK;
 }
 
+/* Whether all own bodies that move are drawn as balls. */
+static bool are_balls(const cairn_team *t)
+{
+    const cairn_world_part own = cairn_world_own(t->world);
+    const cairn_run_frame f = { .dimension = cairn_world_dimension(t->world),
+                                .world = cairn_world_bodies(t->world) };
+    for (int i = own.begin; i < own.end; i++)
+        if (cairn_run_look_of(&f, i) != CAIRN_LOOK_BALL)
+            return false;
+    return true;
+}
+
 /* Balls and fixed walls can be written in pieces, if the folder can be seen from here. */
 static piece_note look_for(cairn_team *t, const char *folder)
 {
@@ -205,8 +218,7 @@ static piece_note look_for(cairn_team *t, const char *folder)
     note.good = cairn_path_join(folder, "view.py", path, NULL) == CAIRN_OK && cairn_is_file(path);
     for (int i = 0; i < b.held; i++)
         note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_WALL;
-    for (int i = own.begin; i < own.end; i++)
-        note.good = note.good && cairn_run_look_of(&f, i) == CAIRN_LOOK_BALL;
+    note.good = note.good && are_balls(t);
     if (note.good)
         cairn_run_box_add(&note.box, &f, own.begin, own.end);
     return note;
@@ -312,17 +324,152 @@ cairn_status cairn_team_paraview(cairn_team *t, cairn_run_output *o, int64_t ste
     return cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error);
 }
 
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+/* Sums of the normal forces, in the order of the contacts as in the whole world: all contacts of an
+ * own body are here. The largest one of own bodies. */
+static cairn_status sum_pushes(cairn_team *t, double *largest)
+{
+    const cairn_contacts c = cairn_world_contacts(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    cairn_window *w = &t->window;
+    size_t rows = (size_t)cairn_world_bodies(t->world).count;
+    TRY(cairn_memory_extend((void **)&w->push, &w->push_room, rows + 1, sizeof *w->push));
+    memset(w->push, 0, rows * sizeof *w->push);
+    for (size_t j = 0; j < (size_t)c.count; j++)
+        for (size_t side = 0; side < 2; side++)
+            w->push[c.body[2 * j + side]] +=
+                c.impulse[j * (size_t)c.dimension] / t->copy->step.time_step;
+    for (int i = own.begin; i < own.end; i++)
+        *largest = fmax(*largest, w->push[i]);
+    return CAIRN_OK;
+}
+
+/* A whole number that grows with a real one. */
+static uint64_t rank_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static bool is_near(const cairn_bodies *b, int row, cairn_vec3 towards, uint64_t limit)
+{
+    return row < b->held || rank_of(cairn_dot(b->x[row], towards)) >= limit;
+}
+
+static int64_t count_near(const cairn_team *t, cairn_vec3 towards, uint64_t limit)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    int64_t count = 0;
+    for (int i = own.begin; i < own.end; i++)
+        count += is_near(&b, i, towards, limit);
+    return cairn_link_sum(t->link, count);
+}
+
+/* The largest limit that more bodies reach than are painted: what is farther away is not in the
+ * picture. It is found bit by bit, by all members together. */
+static uint64_t find_limit(const cairn_team *t, cairn_vec3 towards)
+{
+    uint64_t limit = 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        uint64_t next = limit | UINT64_C(1) << bit;
+        if (count_near(t, towards, next) > CAIRN_PICTURE_MARKS)
+            limit = next;
+    }
+    return limit;
+}
+
+/* What the members know together of the picture: whether all bodies that move are balls, and how
+ * many are sent. */
+typedef struct choice {
+    bool good;
+    int64_t count;
+    double largest;    /* N                    */
+    cairn_run_box box; /* of all that move     */
+} choice;
+
+/* The box of the bodies of all members. */
+static cairn_run_box box_of_all(const cairn_team *t)
+{
+    const cairn_world_part own = cairn_world_own(t->world);
+    const cairn_run_frame f = { .dimension = cairn_world_dimension(t->world),
+                                .world = cairn_world_bodies(t->world) };
+    cairn_run_box box = { .filled = false };
+    cairn_run_box_add(&box, &f, own.begin, own.end);
+    bool empty = !box.filled;
+    box.filled = !cairn_link_all(t->link, empty);
+    double *const sides[6] = { &box.low.x,  &box.low.y,  &box.low.z,
+                               &box.high.x, &box.high.y, &box.high.z };
+    for (int k = 0; k < 6; k++) {
+        double sign = k < 3 ? -1 : 1, side = empty ? -HUGE_VAL : sign * *sides[k];
+        *sides[k] = sign * cairn_link_largest(t->link, side);
+    }
+    return box;
+}
+
+static cairn_status choose(cairn_team *t, choice *out)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    cairn_window *w = &t->window;
+    const cairn_vec3 towards = cairn_picture_towards(t->world);
+    double largest = 0;
+    int near = 0;
+    cairn_status status = cairn_window_index(t);
+    if (status == CAIRN_OK)
+        status = sum_pushes(t, &largest);
+    if (status != CAIRN_OK)
+        return give_up(t->link, status);
+    out->good = cairn_link_all(t->link, are_balls(t));
+    out->largest = cairn_link_largest(t->link, largest);
+    out->box = box_of_all(t);
+    uint64_t limit = out->good ? find_limit(t, towards) : 0;
+    for (int i = 0; i < w->count; i++)
+        if (is_near(&b, w->row[i], towards, limit))
+            w->row[near++] = w->row[i];
+    w->count = near;
+    out->count = cairn_link_sum(t->link, near);
+    return t->link->status;
+}
+
+static cairn_status draw(cairn_team *t, cairn_run_output *o, const choice *c, cairn_error *error)
+{
+    cairn_run_roll roll = { 0 };
+    cairn_run_frame frame;
+    cairn_picture_rest rest = { .largest_force = c->largest, .box = c->box };
+    cairn_status status = cairn_window_drawn(t, c->count, &roll, o, &frame, &rest.forces);
+    if (status == CAIRN_OK)
+        status = cairn_picture_write(&frame, &rest, o->scene, o->folder, &o->arena, error);
+    cairn_run_roll_destroy(&roll);
+    return status;
+}
+
+cairn_status cairn_team_picture(cairn_team *t, cairn_run_output *o, cairn_error *error)
+{
+    choice c = { .good = false };
+    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_CHOOSE });
+    TRY(choose(t, &c));
+    if (c.good)
+        return draw(t, o, &c, error);
+    TRY(cairn_team_look(t, o->scene));
+    return cairn_run_output_picture(o, error);
+}
+
 /* ---- the other ranks ------------------------------------------------------------------------- */
 
 cairn_status cairn_piece_answer(cairn_team *t, const cairn_order *o)
 {
     const cairn_window *w = &t->window;
     farthest far;
+    choice unread;
     switch (o->what) {
     case CAIRN_ORDER_KEEP_PLACES:
         return keep_places(t);
     case CAIRN_ORDER_FARTHEST:
         return find_farthest(t, &far);
+    case CAIRN_ORDER_CHOOSE:
+        return choose(t, &unread);
     case CAIRN_ORDER_SEND_PLACES:
         cairn_link_send(t->link, 0, w->place, (size_t)own_uids(t) * sizeof *w->place);
         return t->link->status;

@@ -432,6 +432,15 @@ static cairn_status store_state(run *r)
     return status == CAIRN_UNSUPPORTED ? CAIRN_OK : written(r, now, status);
 }
 
+/* Of a world that no rank has as a whole. */
+static cairn_status store_picture(run *r)
+{
+    double now = cairn_clock_seconds();
+    if (!r->output.folder || !r->scene->run.picture)
+        return CAIRN_OK;
+    return written(r, now, cairn_team_picture(&r->team, &r->output, &r->error));
+}
+
 /* Whether a run with this ending has nothing more to compute, and is not to be resumed. */
 static bool is_over(const char *ending)
 {
@@ -452,7 +461,7 @@ static void measure_lift(run *r)
 }
 
 /* What is measured of all bodies at the end. Ranks that have parts of them also store the last
- * frame and the state now, before they are dismissed. */
+ * frame, the state and the picture now, before they are dismissed. */
 static cairn_status measure_end(run *r)
 {
     cairn_status status = CAIRN_OK;
@@ -461,7 +470,8 @@ static cairn_status measure_end(run *r)
             status = cairn_team_measure(&r->team, &r->summary);
         r->write_failed |= status != CAIRN_OK;
         TRY(r->write_failed ? status : store_frame(r));
-        return r->write_failed ? status : store_state(r);
+        TRY(r->write_failed ? status : store_state(r));
+        return r->write_failed ? status : store_picture(r);
     }
     if (!r->write_failed)
         status = look(r);

@@ -44,6 +44,8 @@ typedef enum cairn_order_kind {
     CAIRN_ORDER_LOOK_FOR, /* a folder follows: say whether pieces of a frame can be written there */
     CAIRN_ORDER_PIECE,    /* a folder follows: write the pieces of frame `from` there, after step
                              `to`, with contacts if `known` */
+    CAIRN_ORDER_CHOOSE,   /* find out which bodies are in the picture                             */
+    CAIRN_ORDER_DRAWN,    /* send these, with the forces on them                                  */
     CAIRN_ORDER_END
 } cairn_order_kind;
 
@@ -54,6 +56,8 @@ typedef struct cairn_order {
 /* What a process needs to send its part of a frame (window.c). Zero is valid. */
 typedef struct cairn_window {
     int32_t *row; /* rows of bodies that it sends, by uid */
+    double *push; /* N: the normal forces on the bodies of the picture, by row of the world */
+    size_t push_room;
     size_t room;
     int count;
     int32_t *contact; /* contacts that it sends, in their order; `sent` of them are sent */
@@ -119,6 +123,11 @@ cairn_status cairn_window_answer(cairn_team *team, const cairn_order *order);
 /* The rows of own bodies by uid, and the first of them whose body has this uid or a larger one. */
 cairn_status cairn_window_index(cairn_team *team);
 int cairn_window_find(const cairn_window *window, const uint64_t *uid, int64_t from);
+/* Rank 0: a frame of the bodies that all members have chosen, `count` of them, and the forces on
+ * them, by row. The roll is one of this frame alone. */
+cairn_status cairn_window_drawn(cairn_team *team, int64_t count, cairn_run_roll *roll,
+                                cairn_run_output *output, cairn_run_frame *frame,
+                                const double **forces);
 void cairn_window_destroy(cairn_window *window);
 
 /* pieces.c: likewise. */
@@ -129,6 +138,8 @@ cairn_status cairn_team_measure(cairn_team *team, cairn_run_summary *summary);
 /* The positions at the start, by uid, for a checkpoint: lent, piece by piece. */
 typedef void cairn_take_places(const cairn_vec3 *places, int64_t count, void *context);
 cairn_status cairn_team_places(cairn_team *team, cairn_take_places *take, void *context);
+/* Draw the state at the end: from the nearest bodies, if all that move are balls. */
+cairn_status cairn_team_picture(cairn_team *team, cairn_run_output *output, cairn_error *error);
 /* Write a frame for ParaView, in pieces if all ranks can write theirs. */
 cairn_status cairn_team_paraview(cairn_team *team, cairn_run_output *output, int64_t step,
                                  cairn_error *error);

@@ -24,6 +24,7 @@ void cairn_window_destroy(cairn_window *w)
 {
     cairn_memory_free(w->row);
     cairn_memory_free(w->contact);
+    cairn_memory_free(w->push);
     cairn_memory_free(w->place);
     cairn_arena_destroy(&w->arena);
     *w = (cairn_window){ 0 };
@@ -89,12 +90,12 @@ static bool is_sent(const cairn_column *c, bool fresh)
 
 /* Inputs of the step that some bodies have: a load (force, torque, damping), the pose of a driven
  * one. (Members refuse schemes that linearise contacts ahead, which would also need guesses.) */
-typedef enum extra_kind { LOAD, POSE } extra_kind;
+typedef enum extra_kind { LOAD, POSE, PUSH } extra_kind;
 
 typedef struct extra {
     int64_t kind;
     uint64_t uid;
-    cairn_vec3 a, b, c; /* of a pose: x; q in b and c.x */
+    cairn_vec3 a, b, c; /* of a pose: x; q in b and c.x. Of a push, for the picture: a.x */
 } extra;
 
 static void write_extra(cairn_writer *out, extra one)
@@ -142,6 +143,8 @@ static void pack_bodies(const cairn_team *t, const cairn_order *o, cairn_writer 
     }
     if (o->what == CAIRN_ORDER_DETAIL_BODIES)
         pack_extras(t, begin, end, out);
+    for (int i = begin; o->what == CAIRN_ORDER_DRAWN && i < end; i++)
+        write_extra(out, (extra){ PUSH, b.uid[w->row[i]], { w->push[w->row[i]], 0, 0 } });
 }
 
 /* ---- contacts of a member -------------------------------------------------------------------- */
@@ -320,8 +323,9 @@ static void pack_contacts(cairn_team *t, const cairn_order *o, cairn_writer *out
 
 static cairn_status pack(cairn_team *t, const cairn_order *o, cairn_writer *out)
 {
-    bool bodies = o->what == CAIRN_ORDER_BODIES || o->what == CAIRN_ORDER_DETAIL_BODIES;
-    if (bodies && o->from == 0)
+    bool drawn = o->what == CAIRN_ORDER_DRAWN; /* these have an index */
+    bool bodies = drawn || o->what == CAIRN_ORDER_BODIES || o->what == CAIRN_ORDER_DETAIL_BODIES;
+    if (bodies && o->from == 0 && !drawn)
         TRY(cairn_window_index(t));
     if (!bodies && o->from == 0)
         TRY(index_contacts(t));
@@ -359,6 +363,7 @@ cairn_status cairn_window_answer(cairn_team *t, const cairn_order *o)
     case CAIRN_ORDER_CONTACTS:
     case CAIRN_ORDER_DETAIL_BODIES:
     case CAIRN_ORDER_DETAIL_CONTACTS:
+    case CAIRN_ORDER_DRAWN:
         return answer_window(t, o);
     default:
         return cairn_piece_answer(t, o);
@@ -533,6 +538,40 @@ static cairn_status store_bodies(cairn_team *t, const writing *w)
                          : cairn_fail(w->error, CAIRN_BAD_INPUT, NULL,
                                       "the ranks have %lld bodies, expected %lld",
                                       (long long)stored, (long long)all);
+}
+
+/* Each body comes with one push, so that both are in the same order. */
+static cairn_status take_pushes(cairn_team *t, const cairn_writer *extras, const double **out)
+{
+    size_t count = extras->size / sizeof(extra);
+    double *forces = cairn_arena_doubles(&t->window.arena, count + 1);
+    if (!forces)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < count; k++) {
+        extra one;
+        memcpy(&one, extras->data + k * sizeof one, sizeof one);
+        forces[k] = one.a.x;
+    }
+    *out = forces;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_window_drawn(cairn_team *t, int64_t count, cairn_run_roll *roll,
+                                cairn_run_output *o, cairn_run_frame *frame, const double **forces)
+{
+    const cairn_order all = { CAIRN_ORDER_DRAWN, 0, INT64_MAX, 0 };
+    cairn_writer extras = { 0 };
+    *frame = frame_of(t, o, 0);
+    frame->shelf = &roll->shelf;
+    TRY(open_view(t, (size_t)count, &frame->world));
+    cairn_status status = ask(t, &all, &frame->world, &extras);
+    if (status == CAIRN_OK)
+        status = frame->world.count == count ? CAIRN_OK : CAIRN_BAD_INPUT;
+    if (status == CAIRN_OK)
+        status = take_pushes(t, &extras, forces);
+    cairn_writer_destroy(&extras);
+    TRY(status);
+    return cairn_run_frame_fill(roll, &o->arena, frame);
 }
 
 /* ---- rank 0: merging contacts ---------------------------------------------------------------- */

@@ -62,7 +62,7 @@ static const char *const scene_shares =
     "0.01,\n"
     "      checkpoint_every: 0.01}\n";
 
-/* No picture is drawn and nothing measured, so that no member ever has the whole world. There are two windows of
+/* Nothing is measured, so that no member ever has the whole world. There are two windows of
  * bodies, contacts with the fixed bodies that come before all others, and bodies that come in. */
 static const char *const scene_spread =
     "cairn: 1\n"
@@ -78,7 +78,7 @@ static const char *const scene_spread =
     "  - pour: {count: 30, rate: 3000, centre: [0, 0, 3], size: [1.6, 1.6, 0.4], radius: 0.04}\n"
     "run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 5, threads: "
     "1,\n"
-    "      frame_interval: 4e-3, picture: false}\n";
+    "      frame_interval: 4e-3}\n";
 
 /* A full certificate with all that it can have without joints: loads, driven bodies, impacts one
  * after the other, bodies that come in; and still no member has the whole world. */
@@ -98,7 +98,7 @@ static const char *const scene_certified =
     "           jitter: 0.008, seed: 3}\n"
     "  - pour: {count: 20, rate: 200, centre: [0, 0, 1.6], size: [0.6, 0.6, 0.2], radius: 0.06}\n"
     "run: {time_step: 0.01, duration: 0.3, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
-    "      frame_interval: 0.1, certificate: full, picture: false, paraview: false}\n";
+    "      frame_interval: 0.1, certificate: full, paraview: false}\n";
 
 /* A heap over a gate: bodies come in, the gate opens when they have settled, they leave below and
  * come back above; one event of each kind, and each action. */
@@ -535,6 +535,7 @@ TEST(a_run_without_a_whole_world_writes_the_frames_of_one_process)
         CHECK(jobs[0].summary.displacement == one.displacement);
         CHECK(check_same_h5(&alone, &f) > 60);
         CHECK(share_of_same_bytes(&alone, &f, "state") == 1);
+        CHECK(share_of_same_bytes(&alone, &f, "picture.svg") == 1);
         check_pieces(&alone, &f, members);
         folder_remove(f.path);
     }
@@ -601,6 +602,7 @@ TEST(a_full_certificate_needs_no_whole_world)
         CHECK(k == 0 || (jobs[0].shared && jobs[0].seen < one.bodies / 2));
         CHECK(jobs[0].summary.hash == one.hash);
         CHECK(check_same_h5(&alone, &f) > 90);
+        CHECK(share_of_same_bytes(&alone, &f, "picture.svg") == 1);
         folder_remove(f.path);
         folder_remove(alone.path);
         folder_remove(home.path);
