@@ -103,13 +103,12 @@ static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_e
     return cairn_world_step_check(t->world, &t->copy->step, error);
 }
 
-/* What a run measures is made from a whole world, and so is what events examine; windows
- * of frames are for bodies that do not leave. */
+/* What a run measures is made from a whole world, and so is what events examine. */
 static bool needs_whole(const cairn_scene *scene)
 {
     const cairn_run_options *run = &scene->run;
     return run->packing || run->statistics.count > 0 || cairn_world_joint_count(scene->world) > 0 ||
-           scene->event_count > 0 || cairn_world_outlet_count(scene->world) > 0;
+           scene->event_count > 0;
 }
 
 static int count_members(const cairn_link *ranks, int64_t parts)

@@ -65,6 +65,7 @@ typedef struct cairn_window {
     int contacts, sent;
     int64_t uids;      /* bodies at the start                                */
     cairn_vec3 *place; /* m: where those of a range of uids were at the start */
+    int64_t last;      /* rank 0: the largest uid of all bodies              */
     cairn_arena arena; /* rank 0: a window of a frame                        */
 } cairn_window;
 

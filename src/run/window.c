@@ -126,14 +126,15 @@ static void pack_extras(const cairn_team *t, int begin, int end, cairn_writer *o
             pack_extra(t, &in, t->window.row[i], out);
 }
 
-/* The number of bodies in a window, then column by column; for a certificate also their
- * inputs. */
+/* The largest uid that this member has, the number of bodies in a window, then column by column; for
+ * a certificate also their inputs, for the picture the forces on them. */
 static void pack_bodies(const cairn_team *t, const cairn_order *o, cairn_writer *out)
 {
     const cairn_bodies b = cairn_world_bodies(t->world);
     const cairn_window *w = &t->window;
     int begin = cairn_window_find(w, b.uid, o->from), end = cairn_window_find(w, b.uid, o->to);
     const cairn_column *c;
+    cairn_write_whole(out, w->count > 0 ? (int64_t)b.uid[w->row[w->count - 1]] : -1);
     cairn_write_whole(out, end - begin);
     for (int k = 0; (c = cairn_body_column(k)) != NULL; k++) {
         size_t size = cairn_column_row(c, cairn_world_dimension(t->world));
@@ -391,7 +392,9 @@ cairn_saver cairn_team_saver(cairn_team *t, const cairn_scene *scene)
 static void take_bodies(cairn_team *t, const cairn_order *o, cairn_reader *r, cairn_bodies *view)
 {
     const cairn_column *c;
+    int64_t last = cairn_read_within(r, -1, INT64_MAX - 1);
     size_t count = cairn_read_count(r, 1), at = r->at;
+    t->window.last = last > t->window.last ? last : t->window.last;
     r->failed = r->failed || count > (size_t)(o->to - o->from) - (size_t)view->count;
     for (int k = 0; !r->failed && (c = cairn_body_column(k)) != NULL; k++) {
         size_t size = cairn_column_row(c, cairn_world_dimension(t->world));
@@ -522,14 +525,21 @@ static cairn_status store_window(cairn_team *t, const writing *w, const cairn_or
     return CAIRN_OK;
 }
 
-/* The first window has all bodies with names, which are written together. */
+/* The uid from which on bodies are new to the run. */
+static int64_t first_new(const cairn_run_roll *roll)
+{
+    return roll->count > 0 ? (int64_t)roll->uids[roll->count - 1] + 1 : 0;
+}
+
+/* The first window has all bodies with names, which are written together. Where bodies have left,
+ * there are fewer of them in a window than uids. */
 static cairn_status store_bodies(cairn_team *t, const writing *w)
 {
     int64_t all = cairn_world_body_count(t->world), to, stored = 0;
-    int64_t named = w->output->scene->body_count, known = w->output->roll.count;
-    for (int64_t from = 0; from < all; from = to) {
+    int64_t named = w->output->scene->body_count, known = first_new(&w->output->roll);
+    t->window.last = 0;
+    for (int64_t from = 0; from <= t->window.last; from = to) {
         to = from + WINDOW > named ? from + WINDOW : named;
-        to = to < all ? to : all;
         const cairn_order wanted = { w->detail ? CAIRN_ORDER_DETAIL_BODIES : CAIRN_ORDER_BODIES,
                                      from, to, known };
         TRY(store_window(t, w, &wanted, &stored));
