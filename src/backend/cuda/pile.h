@@ -1,7 +1,7 @@
-/* pile.h - the contacts of balls and planes on the device, from step to step: candidates by a
- * sorted grid and the one-step problem; bodies are in pile_bodies.h, correction and certificate in
- * pile_end.h. The formulas
- * are those of src/collide (balls.c, walls.c) and src/world (contacts.c, assemble.c, correct.c,
+/* pile.h - the contacts of balls and walls on the device, from step to step: candidates by a
+ * sorted grid and the one-step problem; bodies are in pile_bodies.h, walls other than planes and
+ * wide cylinders in pile_walls.h, correction and certificate in pile_end.h. The formulas are those
+ * of src/collide (balls.c, walls.c) and src/world (contacts.c, assemble.c, correct.c,
  * certificate.c, penetration.c), for balls.
  *
  * Cells are cubes as wide as the largest ball with its reach is thick, in a window of 1,024 cells

@@ -529,7 +529,7 @@ ANYWHERE static inline double solid_cylinder_distance(const cairn_pile_wall &w, 
     return cap ? above : out;
 }
 
-/* Point k of a wall that has a formula; the number of them. */
+/* How many points a wall has that is no surface: balls may touch it at each of them. */
 ANYWHERE static inline int points_of(const Wall &w)
 {
     return w.is.kind == CAIRN_WALL_CONTAINER ? 6 : w.is.kind <= CAIRN_WALL_FUNNEL ? 3 : 1;
