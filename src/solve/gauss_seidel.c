@@ -273,7 +273,8 @@ static bool is_due(const cairn_task *task, precision *at, outlook *o, double est
  * check,
  *     rho = ln(before/now)/sweeps between,
  * predicts how many more sweeps the tolerance takes, ln(now/tolerance)/rho. If that is more than
- * are allowed, the sweeps have stalled and end. Checks are WINDOW sweeps apart, later half of all
+ * are allowed at two checks in a row, the sweeps have stalled and end: the rate varies, and one
+ * slow window is often followed by a fast one. Checks are WINDOW sweeps apart, later half of all
  * sweeps so far, so that a user who allows many sweeps gets a patient test. */
 enum { WINDOW = 100, FIRST_WINDOWS = 2 };
 
@@ -281,6 +282,7 @@ typedef struct progress {
     int64_t sweep; /* sweep of the last check                   */
     double best;   /* the best residual then, and now           */
     double now;
+    bool slow; /* the last check predicted too many sweeps  */
 } progress;
 
 static bool has_stalled(const cairn_task *task, const outlook *o, progress *p)
@@ -294,7 +296,9 @@ static bool has_stalled(const cairn_task *task, const outlook *o, progress *p)
     double more = rate > 0 ? log(p->now / task->options->tolerance) / rate : INFINITY;
     p->best = p->now;
     p->sweep = sweep;
-    return sweep >= FIRST_WINDOWS * WINDOW && (double)sweep + more > (double)task->horizon;
+    bool slow = (double)sweep + more > (double)task->horizon, again = slow && p->slow;
+    p->slow = slow;
+    return again && sweep >= FIRST_WINDOWS * WINDOW;
 }
 
 static bool may_give_up(const cairn_task *task, const momentum *m)
