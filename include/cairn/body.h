@@ -167,9 +167,9 @@ CAIRN_API cairn_status cairn_body_stop(cairn_world *world, cairn_body_id body);
 
 /* A step reports the energy that these calls gave (cairn_energy.applied) and which bodies they
  * changed (cairn_step_inputs.change). Refused calls change nothing, cairn_world_error says why:
- * CAIRN_NOT_FOUND (no such body), CAIRN_BAD_INPUT, CAIRN_NOT_FINITE, or CAIRN_NO_MEMORY. In a joined
- * world (cairn_world_join) all processes must make the same calls at the same point; each of them
- * takes one reduction over all processes. */
+ * CAIRN_NOT_FOUND (no such body), CAIRN_BAD_INPUT, CAIRN_NOT_FINITE, or CAIRN_NO_MEMORY. In a
+ * joined world (cairn_world_join) all processes must make the same calls at the same point; each of
+ * them takes one reduction over all processes. */
 
 /** The state of a body, as the columns of cairn_bodies show it: of a dynamic body that of its
  *  principal frame. */

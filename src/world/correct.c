@@ -420,7 +420,8 @@ static void add_potential(void *result, const void *value)
     *(double *)result += *(const double *)value;
 }
 
-/* A member knows only some of the contacts that move its ghosts: their owners tell where they end. */
+/* A member knows only some of the contacts that move its ghosts: their owners tell where these
+ * end. */
 static void fetch_ends(const cairn_step *step, const cairn_mending *mending, cairn_arrival *arrival)
 {
     const cairn_world *world = step->world;

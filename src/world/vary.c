@@ -296,8 +296,8 @@ typedef struct answer {
     int64_t words[(sizeof(subject) + sizeof(int64_t) - 1) / sizeof(int64_t)];
 } answer;
 
-/* Find a body; all members have the held ones. `ready`: whether a change of it can be noted here; if
- * not, all fail. */
+/* Find a body; all members have the held ones. `ready`: whether a change of it can be noted here;
+ * if not, all fail. */
 static cairn_status find_subject(const cairn_world *world, cairn_body_id body, cairn_status ready,
                                  subject *out)
 {

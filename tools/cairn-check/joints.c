@@ -258,8 +258,8 @@ bool check_rows_make(check_run *run)
     return take_impulses(run);
 }
 
-/* Whether a joint excludes contacts of a with the image k of b; a wall without bounds is the same in
- * each image. */
+/* Whether a joint excludes contacts of a with the image k of b; a wall without bounds is the same
+ * in each image. */
 bool check_is_joined(const check_run *run, int a, int b, const int32_t k[3])
 {
     const check_joints *j = &run->joints;

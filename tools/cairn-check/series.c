@@ -596,8 +596,8 @@ static void add_contact(const check_run *run, int j, double least, field_grid *g
     add_term(g, CONTACTS, 1);
 }
 
-/* Velocities are not summed, they were compared cell by cell. Where the periodic cell deforms, images
- * have other velocities than their bodies, and it depends on kernels which of them count. */
+/* Velocities are not summed, they were compared cell by cell. Where the periodic cell deforms,
+ * images have other velocities than their bodies, and kernels decide which of them count. */
 static void compare_sums(check_run *run, const field_grid *g, bool volumes)
 {
     bool deforms = false;
