@@ -1,5 +1,5 @@
-/* pieces.c - what a run measures and draws of a world that no process has as a whole: how far bodies
- * have moved, pieces of a frame for ParaView, and the picture. Frames are in window.c.
+/* pieces.c - what a run measures and draws of a world that no process has as a whole: how far
+ * bodies have moved, pieces of a frame for ParaView, and the picture. Frames are in window.c.
  *
  *   places    Positions at the start are kept by uid: member k has the k-th range of uids, whoever
  *             computes these bodies. */

@@ -1,4 +1,4 @@
-/* window.c - frames, and the steps of a full certificate, of a world that no process has as a whole.
+/* window.c - frames, and steps of a full certificate, of a world that no process has as a whole.
  *
  *   bodies    A frame lists bodies by uid. Rank 0 asks all members for the bodies with uids [from,
  *             to), appends their rows to run.h5, and goes on with the next window of uids.
@@ -126,8 +126,8 @@ static void pack_extras(const cairn_team *t, int begin, int end, cairn_writer *o
             pack_extra(t, &in, t->window.row[i], out);
 }
 
-/* The largest uid that this member has, the number of bodies in a window, then column by column; for
- * a certificate also their inputs, for the picture the forces on them. */
+/* The largest uid that this member has, the number of bodies in a window, then column by column;
+ * for a certificate also their inputs, for the picture the forces on them. */
 static void pack_bodies(const cairn_team *t, const cairn_order *o, cairn_writer *out)
 {
     const cairn_bodies b = cairn_world_bodies(t->world);

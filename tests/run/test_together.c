@@ -62,8 +62,8 @@ static const char *const scene_shares =
     "0.01,\n"
     "      checkpoint_every: 0.01}\n";
 
-/* Nothing is measured, so that no member ever has the whole world. There are two windows of
- * bodies, contacts with the fixed bodies that come before all others, and bodies that come in and leave. */
+/* Nothing is measured, so that no member ever has the whole world. There are two windows of bodies,
+ * contacts with the fixed bodies that come before all others, and bodies that come in and leave. */
 static const char *const scene_spread =
     "cairn: 1\n"
     "materials: {stone: {friction: 0.4}}\n"
