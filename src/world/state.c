@@ -175,7 +175,9 @@ static cairn_status read_contacts(cairn_reader *r, cairn_world *world, cairn_sav
                 (moments != 0 && moments != turns) ||
                 (all > 0 && images != (cairn_lattice_of(world) != NULL));
     TRY(settle(r));
-    TRY(cairn_contacts_reserve(&world->contacts, count, set, world->dimension));
+    /* a survey reads none of them, but must know which columns there are */
+    TRY(cairn_contacts_reserve(&world->contacts, part->survey && all > 0 ? 1 : count, set,
+                               world->dimension));
     world->contacts.moments = (int)moments;
     part->contacts_at = r->at;
     part->contacts = (int64_t)all;
