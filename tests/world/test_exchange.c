@@ -203,6 +203,9 @@ static void run_members(build_fn *build, const cairn_step_options *options, int 
 
 static outcome whole, parts;
 
+/* Of several numbers of members the sanitizers see the first and the fourth. */
+enum { NEXT = CHECKED ? 3 : 1 };
+
 /* The same bits for every body, however many members there are. */
 static void check_same(build_fn *build, const cairn_step_options *options, int steps, int members)
 {
@@ -583,7 +586,7 @@ static cairn_world *turning_box(void)
 TEST(balls_fall_the_same_way_in_any_number_of_parts_and_members)
 {
     static const int count[] = { 2, 3, 5, 8, 16 }, steps[] = { 24, 20, 16, 14, 12 };
-    for (int k = 0; k < 5; k++)
+    for (int k = 0; k < 5; k += NEXT)
         check_parts(balls_in_a_box, k % 2 ? "coulomb" : "convex", steps[k], count[k]);
     check_parts(balls_in_a_box, "frictionless", 16, 4);
     CHECK(parts.ghosts > 0);
@@ -802,7 +805,7 @@ TEST(balls_bounce_the_same_way)
 {
     static const int count[] = { 2, 3, 4, 8 }, steps[] = { 20, 14, 12, 10 };
     int64_t impacts = 0;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         check_parts(bouncing_balls, k % 2 ? "coulomb" : "convex", steps[k], count[k]);
         impacts += whole.impacts;
         check_parts(balls_by_poisson, k % 2 ? "convex" : "coulomb", steps[k], count[k]);
@@ -866,7 +869,7 @@ static cairn_world *pour_in(void)
 TEST(inlets_pour_the_same_bodies)
 {
     static const int count[] = { 2, 3, 4, 8 };
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         check_parts(pour_in, k % 2 ? "coulomb" : "convex", 30, count[k]);
         CHECK(whole.report.entered > 0 && whole.seen[100] == 1);
     }
@@ -906,7 +909,7 @@ static cairn_world *go_round(void)
 TEST(outlets_take_the_same_bodies_and_bring_them_back)
 {
     static const int count[] = { 2, 3, 4, 8 };
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         check_parts(go_round, k % 2 ? "coulomb" : "convex", 26, count[k]);
         CHECK(whole.report.left > 0 || whole.report.entered > 0);
     }
@@ -934,7 +937,7 @@ TEST(fixed_bodies_are_removed_the_same_way)
 {
     static const int count[] = { 2, 3, 4, 8 };
     act = open_gate;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         check_parts(balls_in_a_box, k % 2 ? "coulomb" : "convex", 18, count[k]);
         CHECK(whole.seen[20] == 0);
     }
@@ -965,7 +968,7 @@ TEST(bodies_come_and_go_the_same_way)
 {
     static const int count[] = { 2, 3, 4, 8 };
     act = come_and_go;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         check_parts(balls_in_a_box, k % 2 ? "coulomb" : "convex", 18, count[k]);
         CHECK(whole.seen[7] == 0 && whole.seen[300] == 1);
     }
@@ -1067,7 +1070,7 @@ TEST(groups_fall_asleep_and_wake_the_same_way)
 {
     static const int count[] = { 2, 3, 4, 8 };
     act = count_rest;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         cairn_step_options options = options_for(k % 2 ? "coulomb" : "convex", count[k]);
         options.sleep = true;
         options.tolerance = 1e-3;
@@ -1151,7 +1154,7 @@ static cairn_world *mechanisms(void)
 TEST(joints_hold_the_same_way)
 {
     static const int count[] = { 2, 3, 4, 8 };
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         check_parts(mechanisms, k % 2 ? "coulomb" : "convex", 30, count[k]);
         int broken = 0;
         for (int i = 0; i < MOST_JOINTS; i++)
@@ -1187,7 +1190,7 @@ TEST(gradient_methods_and_outer_loops_find_the_same_impulses)
 TEST(loads_push_the_same_way)
 {
     static const int count[] = { 2, 3, 4, 8 };
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 4; k += NEXT) {
         check_parts(loaded_balls, k % 2 ? "coulomb" : "convex", 8, count[k]);
         CHECK(whole.report.energy.load_work != 0);
     }
