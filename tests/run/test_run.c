@@ -439,7 +439,7 @@ TEST(a_run_survives_the_failure_of_any_allocation)
 {
     folder f = folder_create();
     long failures = 0;
-    for (long n = 1;; n += CHECKED ? 4 : 1) {
+    for (long n = 1;; n += CHECKED ? 13 : 1) {
         meter m = { .fail_at = 0 };
         cairn_run_summary summary;
         cairn_error error;
