@@ -95,7 +95,7 @@ static cairn_vec3 end_of_arm(const char *scheme, const char *solver)
     options.solver = solver;
     options.max_iterations = 200000; /* pgd */
     cairn_step_report report;
-    for (int k = 0; k < 200; k++) {
+    for (int k = 0; k < (CHECKED ? 50 : 200); k++) {
         CHECK_OK(cairn_world_step(world, &options, &report));
         if (!report.solve.converged)
             fail_msg("%s, %s: step %d stops at %g after %lld iterations", scheme, solver, k + 1,
