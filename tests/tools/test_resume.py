@@ -222,6 +222,8 @@ class Resume(unittest.TestCase):
     def test_a_second_run_is_refused_and_takes_nothing_away(self):
         child = self.start("taken")
         child.send_signal(signal.SIGSTOP)
+        # it writes until it has stopped
+        os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
         try:
             if child.poll() is not None:
                 self.skipTest("the run was faster than the stop")
