@@ -66,6 +66,12 @@ void cairn_write_vector(cairn_writer *w, cairn_vec3 value)
     cairn_write_real(w, value.z);
 }
 
+void cairn_write_rotation(cairn_writer *w, cairn_quat value)
+{
+    cairn_write_real(w, value.w);
+    cairn_write_vector(w, (cairn_vec3){ value.x, value.y, value.z });
+}
+
 void cairn_write_text(cairn_writer *w, const char *text)
 {
     cairn_write_whole(w, text ? (int64_t)strlen(text) : -1);
@@ -197,6 +203,13 @@ cairn_vec3 cairn_read_vector(cairn_reader *r)
     v.y = cairn_read_real(r);
     v.z = cairn_read_real(r);
     return v;
+}
+
+cairn_quat cairn_read_rotation(cairn_reader *r)
+{
+    double w = cairn_read_real(r);
+    cairn_vec3 imaginary = cairn_read_vector(r);
+    return (cairn_quat){ w, imaginary.x, imaginary.y, imaginary.z };
 }
 
 const char *cairn_read_text(cairn_reader *r)

@@ -22,6 +22,7 @@ void cairn_write_whole(cairn_writer *w, int64_t value);
 void cairn_rewrite_whole(cairn_writer *w, size_t at, int64_t value);
 void cairn_write_real(cairn_writer *w, double value);
 void cairn_write_vector(cairn_writer *w, cairn_vec3 value);
+void cairn_write_rotation(cairn_writer *w, cairn_quat value);
 void cairn_write_text(cairn_writer *w, const char *text); /* NULL is read back as NULL */
 /* Write all options of a record, in the order of its table. */
 void cairn_write_record(cairn_writer *w, const cairn_record *record, const void *options);
@@ -47,6 +48,7 @@ int64_t cairn_read_within(cairn_reader *r, int64_t low, int64_t high);
 size_t cairn_read_count(cairn_reader *r, size_t bytes);
 double cairn_read_real(cairn_reader *r);
 cairn_vec3 cairn_read_vector(cairn_reader *r);
+cairn_quat cairn_read_rotation(cairn_reader *r);
 const char *cairn_read_text(cairn_reader *r);
 /* Read into a struct that holds its defaults. The names and order must be those of the table. */
 void cairn_read_record(cairn_reader *r, const cairn_record *record, void *options);

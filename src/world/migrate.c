@@ -386,8 +386,8 @@ static cairn_status choose_places(moving *m)
     return CAIRN_OK;
 }
 
-/* Indices of own bodies by place; those at the same place by their previous order, so that the result
- * does not depend on members. */
+/* Indices of own bodies by place; those at the same place by their previous order, so that the
+ * result does not depend on members. */
 static cairn_status sort_own(const moving *m, int32_t **out)
 {
     cairn_arena *scratch = &m->world->scratch;

@@ -416,8 +416,7 @@ static void write_driven(cairn_writer *w, const cairn_world *world)
         const cairn_driven *d = &world->driven.items[i];
         cairn_write_whole(w, (int64_t)d->uid);
         cairn_write_vector(w, d->x0);
-        cairn_write_real(w, d->q0.w);
-        cairn_write_vector(w, (cairn_vec3){ d->q0.x, d->q0.y, d->q0.z });
+        cairn_write_rotation(w, d->q0);
         cairn_write_real(w, d->angle0);
         cairn_write_real(w, d->since);
         cairn_write_real(w, d->until);
@@ -434,8 +433,7 @@ static cairn_status read_driver(cairn_reader *r, cairn_world *world)
     cairn_driven d;
     int body = read_body(r, world);
     d.x0 = cairn_read_vector(r);
-    d.q0.w = cairn_read_real(r);
-    cairn_vec3 imaginary = cairn_read_vector(r);
+    d.q0 = cairn_read_rotation(r);
     d.angle0 = cairn_read_real(r);
     d.since = cairn_read_real(r);
     d.until = cairn_read_real(r);
@@ -448,7 +446,7 @@ static cairn_status read_driver(cairn_reader *r, cairn_world *world)
     TRY(cairn_driver_add(world, body, &d.driver));
     cairn_driven *made = &world->driven.items[world->driven.count - 1];
     made->x0 = d.x0;
-    made->q0 = (cairn_quat){ d.q0.w, imaginary.x, imaginary.y, imaginary.z };
+    made->q0 = d.q0;
     made->angle0 = d.angle0;
     made->since = d.since;
     made->until = d.until;
@@ -816,8 +814,7 @@ static void write_change(cairn_writer *w, const cairn_change *change)
     const cairn_body_state *s = &change->state;
     cairn_write_whole(w, (int64_t)change->uid);
     cairn_write_vector(w, s->x);
-    cairn_write_real(w, s->q.w);
-    cairn_write_vector(w, (cairn_vec3){ s->q.x, s->q.y, s->q.z });
+    cairn_write_rotation(w, s->q);
     cairn_write_real(w, s->angle);
     cairn_write_vector(w, s->v);
     cairn_write_vector(w, s->omega);
@@ -829,9 +826,7 @@ static cairn_status read_change(cairn_reader *r, cairn_world *world)
     cairn_change change = { .uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX) };
     cairn_body_state *s = &change.state;
     s->x = cairn_read_vector(r);
-    s->q.w = cairn_read_real(r);
-    cairn_vec3 imaginary = cairn_read_vector(r);
-    s->q = (cairn_quat){ s->q.w, imaginary.x, imaginary.y, imaginary.z };
+    s->q = cairn_read_rotation(r);
     s->angle = cairn_read_real(r);
     s->v = cairn_read_vector(r);
     s->omega = cairn_read_vector(r);

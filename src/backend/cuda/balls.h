@@ -374,8 +374,8 @@ template <class Real, bool SMOOTH> struct Visited {
         shift = x.shift[i];
     }
 
-    /* The contacts of a tile stand one after the other: while threads visit some, the next ones come
-     * nearer. */
+    /* The contacts of a tile stand one after the other: while threads visit some, the next ones
+     * come nearer. */
     FOR_DEVICE static void prefetch(const Balls<Real, SMOOTH> &x, int64_t i)
     {
         if (i >= x.contacts)
