@@ -127,7 +127,7 @@ static int conclude(const check_run *run, bool full)
         puts("not checked in full: the run keeps a summary. What it says does not contradict\n"
              "itself: the energy ledger of every step closes, and every step claims to have met\n"
              "its tolerance. Motion, contacts and residuals cannot be recomputed; for that, run\n"
-             "with certificate: full.");
+             "with `certificate: full` under `run` (--set run.certificate=full).");
         return CANNOT_CHECK;
     }
     printf("certified: %d steps, %ld numbers agree; residual at most %.2e (%s), of exact Coulomb\n"
