@@ -117,6 +117,8 @@ cairn_status cairn_pair_list_add(cairn_pair_list *list, int32_t a, int32_t b);
 void cairn_pair_list_destroy(cairn_pair_list *list);
 /* Sort pairs of bodies 0 .. bodies - 1 by (first, second). */
 cairn_status cairn_pair_list_sort(cairn_pair_list *list, int bodies, cairn_arena *scratch);
+/* The first of the sorted pairs [from, count) that is not before a given one. */
+size_t cairn_pairs_first_from(const cairn_pair_list *list, size_t from, const cairn_pair *one);
 /* All pairs: those of the broad phase; every movable ball or box with every plane that it reaches
  * and with every unbounded zone; sorted by (first, second). */
 cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_zone *zones, int count,

@@ -493,34 +493,38 @@ static cairn_status sort(entry *items, size_t count, const cairn_crowd *crowd, c
     return CAIRN_OK;
 }
 
-static uint64_t key_of(cairn_pair pair)
+/* The pairs [from, to) of zones that are of two bodies, to the end of the list. In a row those of
+ * images come last, and few rows have any. */
+static void append(cairn_images *m, const cairn_pair *from, const cairn_pair *to,
+                   const int32_t **of_images, const cairn_pair *zones)
 {
-    return (uint64_t)pair.first << 32 | (uint64_t)pair.second;
+    while (from < to) {
+        const cairn_pair *stop = zones + **of_images < to ? zones + **of_images : to;
+        memcpy(m->list.items + m->list.count, from, (size_t)(stop - from) * sizeof *from);
+        m->list.count += (size_t)(stop - from);
+        *of_images += stop < to;
+        from = stop + (stop < to);
+    }
 }
 
-/* Merge the pairs of two bodies, which are sorted, with those of a body and an image. */
-static void merge(cairn_images *m, const cairn_pair_list *zones, const entry *items, size_t count,
-                  const uint64_t *uid)
+/* Merge the pairs of two bodies, which are sorted, with those of a body and an image. `of_images`:
+ * where the latter are among the pairs of zones, followed by the number of all these pairs. */
+static void merge(cairn_images *m, const cairn_pair_list *zones, const int32_t *of_images,
+                  const entry *items, size_t count, const uint64_t *uid)
 {
-    const entry *end = items + count;
-    const cairn_pair *from = zones->items;
-    const size_t pairs = zones->count;
-    cairn_pair *out = m->list.items;
-    const int32_t bodies = m->bodies;
-    uint64_t next = count ? key_of(items->pair) : UINT64_MAX;
-    memset(m->code, 0, (pairs + 1) * sizeof *m->code);
-    for (size_t k = 0; k <= pairs; k++) {
-        const cairn_pair last = { INT32_MAX, INT32_MAX };
-        const entry own = { k < pairs ? from[k] : last, { { 0, 0, 0 } } };
-        while (next <= key_of(own.pair) && comes_before(items, &own, uid)) { /* few do */
-            m->code[out - m->list.items] = code_of(items->image);
-            *out++ = items++->pair;
-            next = items < end ? key_of(items->pair) : UINT64_MAX;
-        }
-        *out = own.pair;
-        out += own.pair.second < bodies;
+    size_t from = 0;
+    m->list.count = 0;
+    memset(m->code, 0, zones->count * sizeof *m->code);
+    for (size_t k = 0; k < count; k++) {
+        size_t to = cairn_pairs_first_from(zones, from, &items[k].pair);
+        const entry own = { to < zones->count ? zones->items[to] : items[k].pair, { { 0, 0, 0 } } };
+        to += to < zones->count && comes_before(&own, &items[k], uid);
+        append(m, zones->items + from, zones->items + to, &of_images, zones->items);
+        m->code[m->list.count] = code_of(items[k].image);
+        m->list.items[m->list.count++] = items[k].pair;
+        from = to;
     }
-    m->list.count = (size_t)(out - m->list.items);
+    append(m, zones->items + from, zones->items + zones->count, &of_images, zones->items);
 }
 
 /* The list of zones as one of bodies, if it has changed. */
@@ -533,17 +537,22 @@ static cairn_status translate(cairn_images *m, const cairn_kept_pairs *kept,
     for (size_t k = 0; k < total; k++)
         of_images += kept->list.items[k].second >= m->bodies;
     entry *items = cairn_arena_take(scratch, of_images, sizeof *items);
-    if (!items)
+    int32_t *where = cairn_arena_take(scratch, of_images + 1, sizeof *where);
+    if (!items || !where)
         return CAIRN_NO_MEMORY;
     m->of_list[0] = -1; /* until it is complete */
+    of_images = 0;
     for (size_t k = 0; k < total; k++)
-        if (kept->list.items[k].second >= m->bodies)
+        if (kept->list.items[k].second >= m->bodies) {
+            where[of_images++] = (int32_t)k;
             count += resolve(m, kept->zones, kept->list.items[k], &items[count]);
+        }
+    where[of_images] = (int32_t)total;
     TRY(sort(items, count, crowd, scratch));
     TRY(cairn_memory_reserve((void **)&m->list.items, &m->list.capacity, total + 1,
                              sizeof *m->list.items));
     TRY(cairn_memory_reserve((void **)&m->code, &m->code_capacity, total + 1, sizeof *m->code));
-    merge(m, &kept->list, items, count, crowd->uid);
+    merge(m, &kept->list, where, items, count, crowd->uid);
     m->of_list[0] = kept->lists;
     m->of_list[1] = kept->mended;
     return CAIRN_OK;
@@ -574,29 +583,30 @@ static bool image_is_live(const cairn_layout *at, cairn_pair pair, uint64_t code
 
 static void live_range(int begin, int end, void *context)
 {
-    static const cairn_image none = { { 0, 0, 0 } };
     const live_job *job = context;
     const cairn_zone *zones = job->at->zones;
     const cairn_pair *pairs = job->images->list.items;
     const uint64_t *place = job->images->place, *codes = job->images->code;
-    cairn_pair *out = job->out->items + begin;
-    cairn_image *image = job->out->image + begin;
+    cairn_pair *const items = job->out->items, *out = items + begin;
+    cairn_image *const images = job->out->image, image;
+    size_t known = (size_t)begin; /* live pairs before this one have their image */
     for (int k = begin; k < end; k++) {
         const cairn_pair pair = pairs[k];
         int soon = k + AHEAD < end ? k + AHEAD : k;
         cairn_prefetch(&zones[pairs[soon].second], sizeof(cairn_zone));
         uint64_t code = codes[k] + place[pair.second] - place[pair.first];
-        bool live;
         *out = pair;
-        *image = none;
-        if (code == 0)
-            live = cairn_zones_are_live(&zones[pair.first], &zones[pair.second]);
-        else /* few are */
-            live = image_is_live(job->at, pair, code, image);
-        out += live;
-        image += live;
+        if (code == 0) {
+            out += cairn_zones_are_live(&zones[pair.first], &zones[pair.second]);
+        } else if (image_is_live(job->at, pair, code, &image)) { /* few are */
+            size_t here = (size_t)(out++ - items);
+            memset(images + known, 0, (here - known) * sizeof *images);
+            images[here] = image;
+            known = here + 1;
+        }
     }
-    job->found[begin / GRAIN] = (int)(out - job->out->items - begin);
+    memset(images + known, 0, ((size_t)(out - items) - known) * sizeof *images);
+    job->found[begin / GRAIN] = (int)(out - items - begin);
 }
 
 static cairn_status list_live(const cairn_images *m, const cairn_layout *at, cairn_arena *scratch,
