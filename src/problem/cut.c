@@ -96,11 +96,18 @@ static cairn_status find_spans(const cairn_problem *p, const cairn_cutting *by, 
 
 /* ---- borders -------------------------------------------------------------------------------- */
 
+/* A contact between two members: the block of this member, and the ghost. */
+typedef struct crossing {
+    int32_t block[2];
+} crossing;
+
 typedef struct survey {
     const cairn_problem *p;
     const cairn_cutting *by;
     cairn_cut *cut;
     int32_t *border; /* of a part here and another one: first its contacts, then its index */
+    crossing *crossing;
+    int crossings;
 } survey;
 
 static bool is_here(const survey *s, int part)
@@ -114,28 +121,30 @@ static int32_t *border_of(const survey *s, int here, int other)
                       (size_t)other];
 }
 
-/* The blocks of contact j, of this member and of another one; false if it is not between two
- * members. */
-static bool crosses(const survey *s, int j, int32_t *here, int32_t *other)
+/* Whether contact j is between two members. */
+static bool crosses(const survey *s, int j, crossing *out)
 {
     int32_t block[2];
     sort_blocks(s->p, j, block);
     if (block[0] < 0 || block[1] < 0)
         return false;
     bool low = is_here(s, s->by->part[block[0]]), high = is_here(s, s->by->part[block[1]]);
-    *here = low ? block[0] : block[1];
-    *other = low ? block[1] : block[0];
+    *out = (crossing){ { low ? block[0] : block[1], low ? block[1] : block[0] } };
     return low != high;
 }
 
-/* Count the contacts across each border. The number also bounds the number of its blocks. */
-static void count_borders(survey *s)
+static int32_t *border_at(const survey *s, const crossing *c)
 {
-    const uint16_t *part = s->by->part;
-    int32_t here, other;
+    return border_of(s, s->by->part[c->block[0]], s->by->part[c->block[1]]);
+}
+
+/* List the contacts between members, which are few, and count them for each border. The number also
+ * bounds the number of its blocks. */
+static void find_crossings(survey *s)
+{
     for (int j = 0; j < s->p->contacts; j++)
-        if (crosses(s, j, &here, &other))
-            ++*border_of(s, part[here], part[other]);
+        if (crosses(s, j, &s->crossing[s->crossings]))
+            ++*border_at(s, &s->crossing[s->crossings++]);
 }
 
 static cairn_status open_border(survey *s, int here, int other, cairn_arena *arena)
@@ -169,29 +178,26 @@ static cairn_status open_borders(survey *s, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-/* Contacts by one of their blocks: block i has items[start[i]] to items[start[i + 1] - 1]. */
+/* Crossings by one of their blocks: block i has items[start[i]] to items[start[i + 1] - 1]. */
 typedef struct by_block {
     int32_t *start, *items;
 } by_block;
 
-/* Sort the contacts across borders by the block of this member (`other` false), or by the ghost. */
-static cairn_status sort_contacts(const survey *s, bool other, cairn_arena *arena, by_block *out)
+/* Sort the crossings by the block of this member (`other` false), or by the ghost. */
+static cairn_status sort_crossings(const survey *s, bool other, cairn_arena *arena, by_block *out)
 {
-    int32_t block[2];
     size_t blocks = (size_t)s->p->blocks;
     out->start = cairn_arena_take(arena, blocks + 2, sizeof *out->start);
-    out->items = cairn_arena_take(arena, (size_t)s->p->contacts, sizeof *out->items);
+    out->items = cairn_arena_take(arena, (size_t)s->crossings, sizeof *out->items);
     if (!out->start || !out->items)
         return CAIRN_NO_MEMORY;
     memset(out->start, 0, (blocks + 2) * sizeof *out->start);
-    for (int j = 0; j < s->p->contacts; j++)
-        if (crosses(s, j, &block[0], &block[1]))
-            out->start[block[other] + 2]++;
+    for (int k = 0; k < s->crossings; k++)
+        out->start[s->crossing[k].block[other] + 2]++;
     for (size_t i = 1; i <= blocks; i++)
         out->start[i + 1] += out->start[i];
-    for (int j = 0; j < s->p->contacts; j++)
-        if (crosses(s, j, &block[0], &block[1]))
-            out->items[out->start[block[other] + 1]++] = j;
+    for (int k = 0; k < s->crossings; k++)
+        out->items[out->start[s->crossing[k].block[other] + 1]++] = k;
     return CAIRN_OK;
 }
 
@@ -205,13 +211,10 @@ static void append(int32_t *list, int *count, int32_t block)
 static cairn_status list_blocks(survey *s, bool other, cairn_arena *arena)
 {
     by_block sorted;
-    int32_t block[2] = { -1, -1 };
-    TRY(sort_contacts(s, other, arena, &sorted));
+    TRY(sort_crossings(s, other, arena, &sorted));
     for (int i = 0; i < s->p->blocks; i++)
         for (int k = sorted.start[i]; k < sorted.start[i + 1]; k++) {
-            crosses(s, sorted.items[k], &block[0], &block[1]);
-            int place = *border_of(s, s->by->part[block[0]], s->by->part[block[1]]);
-            cairn_border *b = &s->cut->border[place];
+            cairn_border *b = &s->cut->border[*border_at(s, &s->crossing[sorted.items[k]])];
             append(other ? b->in : b->out, other ? &b->ins : &b->outs, i);
         }
     return CAIRN_OK;
@@ -246,10 +249,11 @@ static cairn_status find_borders(survey *s, cairn_arena *arena)
     size_t pairs = own * (size_t)s->by->parts;
     size_t borders = 0;
     s->border = cairn_arena_take(arena, pairs, sizeof *s->border);
-    if (!s->border)
+    s->crossing = cairn_arena_take(arena, (size_t)s->p->contacts + 1, sizeof *s->crossing);
+    if (!s->border || !s->crossing)
         return CAIRN_NO_MEMORY;
     memset(s->border, 0, pairs * sizeof *s->border);
-    count_borders(s);
+    find_crossings(s);
     for (size_t k = 0; k < pairs; k++)
         borders += s->border[k] > 0;
     s->cut->border = cairn_arena_take(arena, borders + 1, sizeof *s->cut->border);
@@ -268,7 +272,7 @@ cairn_status cairn_problem_cut(cairn_problem *p, const cairn_cutting *by, cairn_
         return CAIRN_NO_MEMORY;
     *cut = (cairn_cut){ .part = by->part, .wall = by->wall };
     TRY(find_spans(p, by, arena, cut));
-    survey s = { p, by, cut, NULL };
+    survey s = { .p = p, .by = by, .cut = cut };
     if (by->link)
         TRY(find_borders(&s, arena));
     p->parts = by->parts;
