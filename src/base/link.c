@@ -33,6 +33,11 @@ const void *cairn_link_receive(cairn_link *link, int from, size_t *count)
     return *count > 0 ? bytes : NULL;
 }
 
+bool cairn_link_arrived(const cairn_link *link, int from)
+{
+    return link->status != CAIRN_OK || (link->arrived && link->arrived(link->context, from));
+}
+
 void cairn_link_receive_into(cairn_link *link, int from, void *bytes, size_t count)
 {
     size_t found;

@@ -23,6 +23,9 @@ struct cairn_link {
     cairn_status (*send)(void *context, int to, const void *bytes, size_t count);
     /* Wait for the next message of another member. It is valid until the next call. */
     cairn_status (*receive)(void *context, int from, const void **bytes, size_t *count);
+    /* Whether the next message of another member is here already, or will never come; NULL: this is
+     * not known. */
+    bool (*arrived)(void *context, int from);
     /* This member gives up: members that wait for it fail with its status. */
     void (*leave)(void *context);
     void *context;
@@ -35,7 +38,9 @@ struct cairn_link {
 void cairn_link_send(cairn_link *link, int to, const void *bytes, size_t count);
 /* The next message of a member; NULL with `count` 0 after a failure. */
 const void *cairn_link_receive(cairn_link *link, int from, size_t *count);
-/* The same, copied; the message must have `count` bytes. Zeros after a failure. */
+/* Whether that message need not be waited for. No result may depend on the answer. */
+bool cairn_link_arrived(const cairn_link *link, int from);
+/* The next message, copied; the message must have `count` bytes. Zeros after a failure. */
 void cairn_link_receive_into(cairn_link *link, int from, void *bytes, size_t count);
 
 /* The first of a member's items if all members have the same number of them, as far as possible. */

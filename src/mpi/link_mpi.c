@@ -4,6 +4,7 @@
  *            once MPI has finished with it.
  *   receive  The rank asks for the next message of the other one until there is one. It gives the
  *            processor away in between, so that more ranks than processors make progress.
+ *   arrived  The rank asks once.
  *   leave    Every other rank gets a message that says so, behind all others of this rank.
  *
  * MPI counts bytes in int. Longer messages travel in pieces, and all but the last one say that more
@@ -161,6 +162,15 @@ static cairn_status receive_message(void *context, int from, const void **bytes,
     return tag == LEFT ? CAIRN_IO_FAILED : CAIRN_OK;
 }
 
+/* A failure is found out by the call that receives the message. */
+static bool has_arrived(void *context, int from)
+{
+    const ranks *r = context;
+    int found = 0;
+    return r->left[from] ||
+           MPI_Iprobe(from, MPI_ANY_TAG, r->all, &found, MPI_STATUS_IGNORE) != MPI_SUCCESS || found;
+}
+
 /* ---- the beginning -------------------------------------------------------------------------- */
 
 /* "Open MPI v4.1.4, package: ..." or "MPICH Version:\t4.0.2 ...": the first words, without blanks
@@ -257,6 +267,7 @@ cairn_status cairn_mpi_open(cairn_link *out, cairn_error *error)
                          .members = r->count,
                          .send = send_message,
                          .receive = receive_message,
+                         .arrived = has_arrived,
                          .leave = leave,
                          .context = r };
     return CAIRN_OK;

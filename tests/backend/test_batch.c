@@ -354,7 +354,8 @@ TEST(a_problem_is_cut_into_the_parts_it_asks_for)
 typedef struct diary {
     const cairn_batches *s;
     char events[64];
-    size_t answer; /* bytes of the next message */
+    size_t answer; /* bytes of the next message                   */
+    int late;      /* how often a message has not arrived yet     */
 } diary;
 
 static void note(diary *d, char event)
@@ -382,6 +383,13 @@ static cairn_status note_wait(void *context, int from, const void **bytes, size_
     return CAIRN_OK;
 }
 
+static bool note_look(void *context, int from)
+{
+    diary *d = context;
+    (void)from;
+    return d->late-- <= 0;
+}
+
 static void note_group(int begin, int end, void *context)
 {
     diary *d = context;
@@ -391,8 +399,8 @@ static void note_group(int begin, int end, void *context)
 
 /* Member 0 of two with parts 0 and 1 of four, which are slices of a lattice of 12^3: parts 1 and 2
  * meet, and so do 0 and 1, 2 and 3. In round 1 it has the border of its own parts, in round 3 that
- * of parts 1 and 2. Its cores come between the message that it sends and the one that it waits
- * for. */
+ * of parts 1 and 2. Its cores come between the message that it sends and the one that it waits for,
+ * as long as that one has not arrived. */
 TEST(cores_are_computed_between_sending_and_receiving)
 {
     diary d = { .answer = sizeof(int64_t) }; /* sums over the members, at first */
@@ -418,9 +426,18 @@ TEST(cores_are_computed_between_sending_and_receiving)
     cairn_batches_pass(&s, note_group, &d, &records);
     CHECK_OK(link.status);
     CHECK_TEXT(d.events, "rrxsccwx");
+    static const char *const expected[] = { "rrxswxcc", "rrxscwxc", "rrxsccwx", "rrxsccwx" };
+    link.arrived = note_look;
+    cairn_parallel_threads(1);
+    for (int late = 0; late < 4; late++) {
+        memset(d.events, 0, sizeof d.events);
+        d.late = late;
+        cairn_batches_pass(&s, note_group, &d, &records);
+        CHECK_TEXT(d.events, expected[late]);
+    }
     memset(d.events, 0, sizeof d.events);
     cairn_batches_pass(&s, note_group, &d, NULL);
-    CHECK_TEXT(d.events, "rrxccx");
+    CHECK_TEXT(d.events, "rrxxcc");
     cairn_arena_destroy(&arena);
 }
 

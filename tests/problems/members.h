@@ -76,6 +76,15 @@ static cairn_status post_receive(void *context, int from, const void **bytes, si
     return CAIRN_OK;
 }
 
+static bool post_arrived(void *context, int from)
+{
+    const member *m = context;
+    pthread_mutex_lock(&m->office->lock);
+    bool here = m->office->box[from][m->link.member].first || m->office->left[from];
+    pthread_mutex_unlock(&m->office->lock);
+    return here;
+}
+
 static void post_leave(void *context)
 {
     member *m = context;
@@ -117,6 +126,7 @@ static void join_office(post_office *office, int number, int members, member *m)
                              .members = members,
                              .send = post_send,
                              .receive = post_receive,
+                             .arrived = post_arrived,
                              .leave = post_leave,
                              .context = m } };
 }

@@ -3,8 +3,9 @@
  *     rims of own parts
  *     for each round of groups between parts
  *         send      to each neighbour one message with the records of all borders of this round
- *         compute   groups between two own parts, and some of the cores
- *         receive   from each neighbour, and compute the groups with it
+ *         compute   groups between two own parts
+ *         receive   from each neighbour, and compute the groups with it; cores while it is late
+ *     cores that are left
  *
  * The groups of a round share no part, and a core shares no block with a group between parts
  * (batch.c). The result is therefore that of the order of the groups in the whole problem. Both
@@ -20,7 +21,6 @@ struct cairn_plan {
     int *crossing;               /* groups, by rounds, then by members                    */
     const cairn_border **border; /* of each                                               */
     int *first;                  /* crossing of each round, and the end                   */
-    int speaking;                /* rounds with crossings                                 */
     int *inner;                  /* groups between two own parts, in the order of rounds  */
     int *inner_from;             /* first of each round, and the end                      */
     int *own;                    /* rims, then cores, of own parts                        */
@@ -81,7 +81,6 @@ static void plan_round(const cairn_batches *s, int round, int *crossings, int *i
         else if (one || other)
             add_crossing(plan, round, (*crossings)++, k, border_between(s->p->cut, low, high));
     }
-    plan->speaking += *crossings > plan->first[round];
 }
 
 static void plan_own(const cairn_batches *s)
@@ -143,15 +142,6 @@ static void do_groups(const int *group, int count, cairn_range_fn *work, void *c
     cairn_parallel_for(count, 1, do_listed, &job);
 }
 
-/* How many cores are done by the end of the given round that has messages. One thread spreads them
- * over all these rounds; several have less to wait for if they divide all cores at once. */
-static int cores_by(const struct cairn_plan *plan, int speaking)
-{
-    if (speaking >= plan->speaking || cairn_parallel_width() > 1)
-        return plan->owns;
-    return (int)((int64_t)plan->owns * speaking / plan->speaking);
-}
-
 static void send_round(const cairn_batches *s, int round, const cairn_records *records)
 {
     const struct cairn_plan *plan = s->plan;
@@ -162,17 +152,43 @@ static void send_round(const cairn_batches *s, int round, const cairn_records *r
     }
 }
 
-/* The crossings of a round: when the message of a member has come, those with it. */
-static void cross(const cairn_batches *s, int round, cairn_range_fn *work, void *context,
-                  const cairn_records *records)
+/* A pass of this member. */
+typedef struct pass {
+    const cairn_batches *s;
+    cairn_range_fn *work;
+    void *context;
+    int cores; /* that are computed */
+} pass;
+
+static void do_cores(pass *p, int count)
 {
-    const struct cairn_plan *plan = s->plan;
+    const struct cairn_plan *plan = p->s->plan;
+    do_groups(plan->own + plan->owns + p->cores, count, p->work, p->context);
+    p->cores += count;
+}
+
+/* Compute cores until the message of a member is here: one after the other with one thread; several
+ * have less to wait for if they divide all cores at once. */
+static void wait_usefully(pass *p, int member)
+{
+    const cairn_link *link = p->s->p->cut->contacts.link;
+    int left;
+    while ((left = p->s->plan->owns - p->cores) > 0 && !cairn_link_arrived(link, member))
+        do_cores(p, cairn_parallel_width() > 1 ? left : 1);
+}
+
+/* The crossings of a round: when the message of a member has come, those with it. */
+static void cross(pass *p, int round, const cairn_records *records)
+{
+    const struct cairn_plan *plan = p->s->plan;
     int last = plan->first[round + 1];
     for (int k = plan->first[round], end; k < last; k = end) {
         end = cairn_borders_end(plan->border, k, last);
-        if (records)
-            cairn_borders_receive(s->p->cut, plan->border + k, end - k, records);
-        do_groups(plan->crossing + k, end - k, work, context);
+        if (records) {
+            wait_usefully(p, plan->border[k]->member);
+            cairn_borders_receive(p->s->p->cut, plan->border + k, end - k, records);
+        }
+        do_groups(plan->crossing + k, end - k, p->work, p->context);
     }
 }
 
@@ -180,19 +196,14 @@ void cairn_batches_pass_together(const cairn_batches *s, cairn_range_fn *work, v
                                  const cairn_records *records)
 {
     const struct cairn_plan *plan = s->plan;
-    const int *cores = plan->own + plan->owns;
-    int done = 0, speaking = 0;
+    pass p = { s, work, context, 0 };
     do_groups(plan->own, plan->owns, work, context);
     for (int round = 0; round < s->rounds; round++) {
-        int inner = plan->inner_from[round], by = done;
+        int inner = plan->inner_from[round];
         if (records)
             send_round(s, round, records);
         do_groups(plan->inner + inner, plan->inner_from[round + 1] - inner, work, context);
-        if (plan->first[round + 1] > plan->first[round])
-            by = cores_by(plan, ++speaking);
-        do_groups(cores + done, by - done, work, context);
-        done = by;
-        cross(s, round, work, context, records);
+        cross(&p, round, records);
     }
-    do_groups(cores + done, plan->owns - done, work, context);
+    do_cores(&p, plan->owns - p.cores);
 }
