@@ -57,6 +57,7 @@ void cairn_bodies_release(cairn_body_store *bodies)
     cairn_shapes_release(&bodies->shapes);
     for (int k = 0; k < cairn_columns_of_bodies.count; k++)
         cairn_memory_free(cairn_column_get(&cairn_columns_of_bodies, k, bodies));
+    cairn_memory_free(bodies->cut.first);
     cairn_memory_free(bodies->was);
     cairn_memory_free(bodies->list);
     cairn_directory_release(&bodies->directory);

@@ -6,6 +6,7 @@
  * Readers need not know which columns are borrowed; writers must. */
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/common.h"
 #include "base/memory.h"
 #include "math/vec.h"
@@ -125,6 +126,46 @@ void cairn_contacts_copy(const cairn_contact_store *a, int from, cairn_contact_s
                    (const char *)cairn_column_get(list, k, a) + (size_t)from * size, size);
     }
 }
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+/* Only columns with memory of their own are in a record: the members of a computation have the same
+ * materials and so the same columns. */
+
+size_t cairn_contact_bytes(const cairn_contact_store *c, int dimension)
+{
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    size_t bytes = 0;
+    for (int k = 0; k < list->count; k++)
+        bytes += cairn_contacts_own(c, k) ? cairn_column_row(&list->items[k], dimension) : 0;
+    return bytes;
+}
+
+void cairn_contact_write(const cairn_contact_store *c, int j, int dimension, cairn_writer *out)
+{
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    for (int k = 0; k < list->count; k++) {
+        size_t size = cairn_column_row(&list->items[k], dimension);
+        if (cairn_contacts_own(c, k))
+            cairn_write_raw(out, (const char *)cairn_column_get(list, k, c) + (size_t)j * size,
+                            size);
+    }
+}
+
+void cairn_contact_append(cairn_contact_store *c, const unsigned char *record, int dimension)
+{
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    size_t j = (size_t)c->count++;
+    for (int k = 0; k < list->count; k++) {
+        size_t size = cairn_column_row(&list->items[k], dimension);
+        if (!cairn_contacts_own(c, k))
+            continue;
+        memcpy((char *)cairn_column_get(list, k, c) + j * size, record, size);
+        record += size;
+    }
+}
+
+/* ---- rows by name --------------------------------------------------------------------------- */
 
 /* In place: rows move only towards the front, so none is overwritten before it is read. */
 void cairn_contacts_rename(cairn_contact_store *c, const int32_t *named, int dimension)

@@ -1,9 +1,5 @@
-/* exchange.c - a world in parts: the cut into parts, sums by parts, and what members exchange in a
- * step. migrate.c moves bodies from one member to another.
- *
- * The work of a body is 1, plus 2 for each contact of the last step. Part k of n ends where the sum
- * over the bodies passes k/n of the total. These are whole numbers, so all members find the same
- * cut without rounding. */
+/* exchange.c - members that compute one world together: how they join, and what they exchange in a
+ * step. parts.c cuts the world into parts; migrate.c moves bodies from one member to another. */
 #include "world/exchange.h"
 
 #include <math.h>
@@ -93,355 +89,6 @@ cairn_status cairn_world_join(cairn_world *world, cairn_link *link)
     return cairn_exchange_agree(world, status);
 }
 
-/* ---- parts ---------------------------------------------------------------------------------- */
-
-/* Counted with the contacts of the last step, because those of this step are not known yet. */
-int32_t *cairn_parts_work(cairn_world *world)
-{
-    const cairn_body_store *b = &world->bodies;
-    const cairn_contact_store *c = &world->contacts;
-    int32_t *work = cairn_arena_take(&world->scratch, (size_t)(b->count - b->held), sizeof *work);
-    for (int i = 0; work && i < b->count - b->held; i++)
-        work[i] = 1;
-    for (int j = 0; work && j < 2 * c->count; j++)
-        if (c->body[j] >= b->held)
-            work[c->body[j] - b->held] += 2;
-    return work;
-}
-
-/* The part of a body follows from the work before it: k = floor(before n / all). Every body has
- * some work, so before < all and k < n; the clamp is a precaution. */
-void cairn_parts_cut(const int32_t *work, int begin, int end, cairn_share share, uint16_t *part)
-{
-    for (int i = begin; i < end; share.before += work[i++]) {
-        int64_t k = share.before * share.parts / share.all;
-        part[i] = (uint16_t)(k < share.parts ? k : share.parts - 1);
-    }
-}
-
-/* ---- joints ---------------------------------------------------------------------------------- */
-
-/* A range of rows of the whole world that stays in one part. */
-typedef struct bond {
-    int64_t low, high;
-} bond;
-
-/* The row in the whole world of an own body; -1: it is held, or another member has it. */
-static int64_t own_row(const cairn_world *world, uint64_t uid)
-{
-    int row = cairn_directory_find(&world->bodies.directory, uid);
-    if (row < 0 || !cairn_world_moves(world, row))
-        return -1;
-    return world->exchange.link ? world->exchange.order[row] : row;
-}
-
-static int compare_bonds(const void *a, const void *b)
-{
-    const bond *x = a, *y = b;
-    return (x->low > y->low) - (x->low < y->low);
-}
-
-/* The rows that joints between two dynamic bodies span, sorted, and joined where they share a
- * row; returns their number. `rows` has the rows of both bodies of each joint, -1: held. */
-static int find_bonds(const int64_t *rows, size_t joints, bond *out)
-{
-    int count = 0, kept = 0;
-    for (size_t k = 0; k < joints; k++) {
-        int64_t a = rows[2 * k], b = rows[2 * k + 1];
-        if (a >= 0 && b >= 0)
-            out[count++] = (bond){ a < b ? a : b, a < b ? b : a };
-    }
-    qsort(out, (size_t)count, sizeof *out, compare_bonds);
-    for (int k = 0; k < count; k++)
-        if (kept > 0 && out[k].low <= out[kept - 1].high)
-            out[kept - 1].high =
-                out[k].high > out[kept - 1].high ? out[k].high : out[kept - 1].high;
-        else
-            out[kept++] = out[k];
-    return kept;
-}
-
-/* All rows of a bond get the part of its first one, which its owner tells all others. Parts still
- * rise with the rows. */
-cairn_status cairn_parts_bind(cairn_world *world, int begin, int end, uint16_t *part)
-{
-    const cairn_exchange *x = &world->exchange;
-    const cairn_joint_list *joints = &world->joints;
-    int held = world->bodies.held;
-    int64_t *rows = cairn_arena_take(&world->scratch, 2 * joints->count, sizeof *rows);
-    bond *bonds = cairn_arena_take(&world->scratch, joints->count, sizeof *bonds);
-    if (joints->count == 0)
-        return CAIRN_OK;
-    if (!rows || !bonds)
-        return CAIRN_NO_MEMORY;
-    for (size_t k = 0; k < joints->count; k++) {
-        const cairn_joint *j = &joints->items[k];
-        bool acts = j->alive && !j->broken;
-        rows[2 * k] = acts ? own_row(world, j->def.a.uid) : -1;
-        rows[2 * k + 1] = acts ? own_row(world, j->def.b.uid) : -1;
-    }
-    cairn_link_largests(x->link, rows, 2 * (int)joints->count);
-    int count = find_bonds(rows, joints->count, bonds);
-    int64_t *parts = rows; /* of the first row of each bond; -1: not known here */
-    for (int k = 0; k < count; k++)
-        parts[k] = -1;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = begin, k = 0; i < end && k < count; i++) {
-            int64_t row = x->link ? x->order[held + i] : held + i;
-            while (k < count && row > bonds[k].high)
-                k++;
-            if (k == count || row < bonds[k].low)
-                continue;
-            if (pass == 1)
-                part[i] = (uint16_t)parts[k];
-            else if (row == bonds[k].low)
-                parts[k] = part[i];
-        }
-        if (pass == 0)
-            cairn_link_largests(x->link, parts, count);
-    }
-    return CAIRN_OK;
-}
-
-/* One of the two bodies of a joint. */
-typedef struct joint_end {
-    uint64_t uid;
-    size_t index; /* 2 joint + side */
-} joint_end;
-
-static int compare_ends(const void *a, const void *b)
-{
-    const joint_end *x = a, *y = b;
-    return (x->uid > y->uid) - (x->uid < y->uid);
-}
-
-static bool lower(int64_t *x, int64_t value)
-{
-    bool lowers = value < *x;
-    *x = lowers ? value : *x;
-    return lowers;
-}
-
-/* The smallest place of a joint's bodies, and of each body's joints; whether one has changed. */
-static bool lower_places(const joint_end *end, size_t ends, int64_t *place)
-{
-    bool changed = false;
-    for (size_t i = 0; i < ends; i++) {
-        size_t one = end[i].index, other = one ^ 1, next = i + 1 < ends ? end[i + 1].index : one;
-        bool same = i + 1 < ends && end[i + 1].uid == end[i].uid;
-        changed |= lower(&place[one], place[other]);
-        changed |= lower(&place[other], place[one]);
-        changed |= same && lower(&place[next], place[one]);
-        changed |= same && lower(&place[one], place[next]);
-    }
-    return changed;
-}
-
-/* All members compute the same from the places of all joined bodies. */
-cairn_status cairn_parts_gather(cairn_world *world, int first, uint64_t *place)
-{
-    const cairn_joint_list *joints = &world->joints;
-    size_t ends = 0;
-    int64_t *known = cairn_arena_take(&world->scratch, 2 * joints->count, sizeof *known);
-    joint_end *end = cairn_arena_take(&world->scratch, 2 * joints->count, sizeof *end);
-    TRY(cairn_exchange_agree(world, known && end ? CAIRN_OK : CAIRN_NO_MEMORY));
-    for (size_t i = 0; i < 2 * joints->count; i++) {
-        const cairn_joint *j = &joints->items[i / 2];
-        uint64_t uid = i % 2 ? j->def.b.uid : j->def.a.uid;
-        bool own = j->alive && !j->broken && own_row(world, uid) >= 0;
-        int row = own ? cairn_directory_find(&world->bodies.directory, uid) : 0;
-        known[i] = own ? (int64_t)place[row - first] : -1;
-    }
-    cairn_link_largests(world->exchange.link, known, 2 * (int)joints->count);
-    for (size_t i = 0; i < 2 * joints->count; i++) {
-        const cairn_joint *j = &joints->items[i / 2];
-        if (known[i] >= 0 && known[i ^ 1] >= 0)
-            end[ends++] = (joint_end){ i % 2 ? j->def.b.uid : j->def.a.uid, i };
-    }
-    qsort(end, ends, sizeof *end, compare_ends);
-    while (lower_places(end, ends, known))
-        continue;
-    for (size_t i = 0; i < ends; i++)
-        if (own_row(world, end[i].uid) >= 0)
-            place[cairn_directory_find(&world->bodies.directory, end[i].uid) - first] =
-                (uint64_t)known[end[i].index];
-    return CAIRN_OK;
-}
-
-/* ---- spans ----------------------------------------------------------------------------------- */
-
-/* Append the spans of rows [begin, end) of one part, of at most CAIRN_SPAN rows each; returns the
- * new number of spans. */
-static int add_spans(cairn_span *span, int count, int begin, int end, int part)
-{
-    for (; begin < end; begin += CAIRN_SPAN) {
-        int last = end - begin < CAIRN_SPAN ? end : begin + CAIRN_SPAN;
-        span[count++] = (cairn_span){ begin, last, part };
-    }
-    return count;
-}
-
-/* Append the spans of dynamic rows: runs of rows of the same part. */
-static int add_rows(const cairn_world *world, cairn_span *span, int count, int begin, int end)
-{
-    /* indexed by row instead of by dynamic body */
-    const uint16_t *part = world->exchange.part - world->bodies.held;
-    for (int i = begin, next; i < end; i = next) {
-        for (next = i + 1; next < end && part[next] == part[i];)
-            next++;
-        count = add_spans(span, count, i, next, part[i]);
-    }
-    return count;
-}
-
-/* The spans of all rows: first those that this member counts, in the order of their parts, then
- * held rows and ghosts, which another member counts but which are worked on here too. Held rows,
- * which every member has, are counted once: with part 0. */
-static cairn_status find_spans(cairn_world *world)
-{
-    cairn_exchange *x = &world->exchange;
-    const cairn_body_store *b = &world->bodies;
-    cairn_parted *by = &x->bodies;
-    /* full spans, and for each part and each run of rows one that is not full */
-    size_t most = (size_t)b->count / CAIRN_SPAN + 3 * (size_t)x->parts + 4;
-    cairn_span *span = cairn_arena_take(&world->scratch, most, sizeof *span);
-    int own = x->link ? x->own : b->held, end = x->link ? x->own_end : b->count;
-    *by = (cairn_parted){ .parts = x->parts, .end = x->parts, .span = span, .link = x->link };
-    if (x->link) {
-        by->first = cairn_link_first(x->link, x->link->member, x->parts);
-        by->end = cairn_link_first(x->link, x->link->member + 1, x->parts);
-    }
-    by->room = cairn_arena_take(&world->scratch, 1, cairn_parted_bytes(x->parts, (int)most));
-    if (!span || !by->room)
-        return CAIRN_NO_MEMORY;
-    int count = by->first == 0 ? add_spans(span, 0, 0, b->held, 0) : 0;
-    by->count = add_rows(world, span, count, own, end);
-    count = by->first == 0 ? by->count : add_spans(span, by->count, 0, b->held, 0);
-    count = add_rows(world, span, count, b->held, own);
-    by->others = add_rows(world, span, count, end, b->count) - by->count;
-    return CAIRN_OK;
-}
-
-/* The cut of a world that one process computes alone. */
-static cairn_status cut_whole(cairn_world *world, int parts)
-{
-    cairn_exchange *x = &world->exchange;
-    const cairn_body_store *b = &world->bodies;
-    int rows = b->count - b->held;
-    x->parts = parts > 1 && rows > 0 ? parts : 0;
-    x->part = NULL;
-    if (x->parts == 0)
-        return CAIRN_OK;
-    int64_t all = 0;
-    const int32_t *work = cairn_parts_work(world);
-    x->part = cairn_arena_take(&world->scratch, (size_t)rows, sizeof *x->part);
-    if (!work || !x->part)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < rows; i++)
-        all += work[i];
-    cairn_parts_cut(work, 0, rows, (cairn_share){ 0, all, parts }, x->part);
-    TRY(cairn_parts_bind(world, 0, rows, x->part));
-    return find_spans(world);
-}
-
-/* ---- balance -------------------------------------------------------------------------------- */
-
-enum { WATCHED = 8 }; /* steps between two looks at the division of parts */
-
-static double time_in_messages(const cairn_link *link)
-{
-    return link->traffic.sending + link->traffic.waiting;
-}
-
-/* What each member tells the others. */
-typedef struct pace_note {
-    double busy, moving; /* s: a step; the last move of parts */
-} pace_note;
-
-/* Seconds of each part in a step: a member's seconds are divided evenly, since its parts have the
- * same amount of work. A move takes as long as for the slowest member. */
-static void spread_notes(const cairn_division *now, const pace_note *note, double *seconds,
-                         double *moving)
-{
-    *moving = 0;
-    for (int k = 0; k < now->members; k++) {
-        int begin = now->bound[k], end = now->bound[k + 1];
-        for (int part = begin; part < end; part++)
-            seconds[part] = note[k].busy / (end - begin);
-        *moving = fmax(*moving, note[k].moving);
-    }
-}
-
-/* Look at the times of the last steps and divide the parts anew if that pays. All members have the
- * same numbers and decide the same; true: parts move. */
-static cairn_status divide_parts(cairn_world *world, int parts, bool *moves)
-{
-    cairn_exchange *x = &world->exchange;
-    cairn_pace *pace = &x->pace;
-    size_t members = (size_t)x->link->members;
-    pace_note *note = cairn_arena_take(&world->scratch, members, sizeof *note);
-    double *seconds = cairn_arena_take(&world->scratch, (size_t)parts, sizeof *seconds);
-    int *now = cairn_arena_take(&world->scratch, members + 1, sizeof *now);
-    int *better = cairn_arena_take(&world->scratch, members + 1, sizeof *better);
-    if (!pace->bound)
-        pace->bound = cairn_memory_zeroed(members + 1, sizeof *pace->bound);
-    if (!note || !seconds || !now || !better || !pace->bound)
-        return CAIRN_NO_MEMORY;
-    note[x->link->member] = (pace_note){ pace->busy / pace->steps, pace->balance.moving };
-    cairn_link_share(x->link, (int)members, note, sizeof *note);
-    for (int k = 0; k <= (int)members; k++)
-        now[k] = cairn_link_first(x->link, k, parts);
-    const cairn_division division = { seconds, parts, (int)members, now };
-    spread_notes(&division, note, seconds, &pace->balance.moving);
-    *moves = x->link->status == CAIRN_OK &&
-             cairn_balance_moves(&pace->balance, &division, pace->steps, better);
-    if (!*moves)
-        return CAIRN_OK;
-    memcpy(pace->bound, better, (members + 1) * sizeof *better);
-    x->link->bound = pace->bound;
-    x->link->parts = parts;
-    return CAIRN_OK;
-}
-
-/* Before a step: note how long this member has computed since the last arrangement. The first one,
- * which brings all bodies to their members, tells how long moving takes. */
-static cairn_status watch(cairn_world *world, int parts, bool *moves)
-{
-    cairn_exchange *x = &world->exchange;
-    cairn_pace *pace = &x->pace;
-    *moves = !pace->begun;
-    if (!pace->begun)
-        return CAIRN_OK;
-    pace->busy += pace->clock() - pace->at - (time_in_messages(x->link) - pace->apart);
-    pace->steps++;
-    /* with one part each there is nothing to divide */
-    if (pace->steps < WATCHED || parts == x->link->members)
-        return CAIRN_OK;
-    cairn_status status = divide_parts(world, parts, moves);
-    pace->busy = 0;
-    pace->steps = 0;
-    return status;
-}
-
-/* Move bodies to the members that have their parts. If parts move as well, note how long it
- * takes. */
-static cairn_status arrange_members(cairn_world *world, const cairn_step_options *options)
-{
-    cairn_exchange *x = &world->exchange;
-    cairn_pace *pace = &x->pace;
-    bool moves;
-    cairn_status status = watch(world, (int)options->parts, &moves);
-    if (status != CAIRN_OK)
-        return cairn_exchange_agree(world, status);
-    double start = pace->clock();
-    TRY(cairn_exchange_move(world, options, (int)options->parts, NULL));
-    pace->begun = true;
-    pace->at = pace->clock();
-    pace->apart = time_in_messages(x->link);
-    pace->balance.moving = moves ? pace->at - start : pace->balance.moving;
-    return CAIRN_OK;
-}
-
 /* ---- making and leaving ---------------------------------------------------------------------- */
 
 void cairn_exchange_release(cairn_exchange *x)
@@ -451,20 +98,11 @@ void cairn_exchange_release(cairn_exchange *x)
         cairn_memory_free(x->neighbour[k].out);
     cairn_memory_free(x->neighbour);
     cairn_memory_free(x->order);
+    cairn_memory_free(x->grant);
     if (x->pace.bound)
         x->link->bound = NULL;
     cairn_memory_free(x->pace.bound);
     *x = (cairn_exchange){ 0 };
-}
-
-cairn_status cairn_exchange_arrange(cairn_world *world, const cairn_step_options *options)
-{
-    cairn_exchange *x = &world->exchange;
-    if (!x->link)
-        return cut_whole(world, (int)options->parts);
-    x->generosity = fmax(1, 0.98 * x->generosity); /* one fast body is not for ever */
-    TRY(arrange_members(world, options));
-    return find_spans(world);
 }
 
 cairn_status cairn_exchange_sort(cairn_world *world, const cairn_step_options *options,
@@ -680,6 +318,7 @@ cairn_status cairn_exchange_reserve(cairn_exchange *x, size_t rows)
 void cairn_exchange_added(cairn_world *world, int row, bool held)
 {
     cairn_exchange *x = &world->exchange;
+    x->arranged = false;
     if (x->making && held)
         make_way(x->making);
     else if (x->making) {
@@ -720,6 +359,7 @@ void cairn_exchange_removed(cairn_world *world, int64_t order, int row)
 {
     cairn_exchange *x = &world->exchange;
     int rows = world->bodies.count;
+    x->arranged = false;
     if (row >= 0) {
         memmove(x->order + row, x->order + row + 1, (size_t)(rows - row) * sizeof *x->order);
         for (int k = 0; k < x->link->members; k++)
@@ -754,19 +394,46 @@ cairn_status cairn_exchange_restore(cairn_world *world, const cairn_step_options
 
 /* ---- in a step ------------------------------------------------------------------------------ */
 
+/* An array of rows of `size` bytes. */
+typedef struct rows {
+    char *at;
+    size_t size;
+} rows;
+
+/* Write the rows of own bodies that a neighbour has as ghosts. */
+static void write_ghosts(const cairn_neighbour *n, const rows *list, int count, cairn_writer *out)
+{
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < n->outs; i++)
+            cairn_write_raw(out, list[k].at + (size_t)n->out[i] * list[k].size, list[k].size);
+}
+
+static void read_ghosts(cairn_link *link, int from, const cairn_neighbour *n, const rows *list,
+                        int count)
+{
+    size_t found, expected = 0, ghosts = (size_t)(n->in_end - n->in);
+    const char *message = cairn_link_receive(link, from, &found);
+    for (int k = 0; k < count; k++)
+        expected += ghosts * list[k].size;
+    if (link->status == CAIRN_OK && found != expected)
+        link->status = CAIRN_BAD_INPUT;
+    for (int k = 0; k < count && link->status == CAIRN_OK; k++) {
+        memcpy(list[k].at + (size_t)n->in * list[k].size, message, ghosts * list[k].size);
+        message += ghosts * list[k].size;
+    }
+}
+
 /* All messages are sent before the first one is received: messages are buffered, so no two members
  * wait for each other. Both members know whether there are ghosts between them. */
-void cairn_exchange_fetch(const cairn_world *world, void *rows, size_t size)
+static void fetch(const cairn_world *world, const rows *list, int count)
 {
     const cairn_exchange *x = &world->exchange;
-    char *at = rows;
     for (int k = 0; x->link && k < x->link->members; k++) {
         const cairn_neighbour *n = &x->neighbour[k];
         cairn_writer message = { 0 };
         if (k == x->link->member || n->outs == 0)
             continue;
-        for (int i = 0; i < n->outs; i++)
-            cairn_write_raw(&message, at + (size_t)n->out[i] * size, size);
+        write_ghosts(n, list, count, &message);
         if (message.failed)
             x->link->status = CAIRN_NO_MEMORY;
         cairn_link_send(x->link, k, message.data, message.size);
@@ -775,9 +442,66 @@ void cairn_exchange_fetch(const cairn_world *world, void *rows, size_t size)
     for (int k = 0; x->link && k < x->link->members; k++) {
         const cairn_neighbour *n = &x->neighbour[k];
         if (k != x->link->member && n->in_end > n->in)
-            cairn_link_receive_into(x->link, k, at + (size_t)n->in * size,
-                                    (size_t)(n->in_end - n->in) * size);
+            read_ghosts(x->link, k, n, list, count);
     }
+}
+
+void cairn_exchange_fetch(const cairn_world *world, void *x, size_t size)
+{
+    fetch(world, &(rows){ x, size }, 1);
+}
+
+/* m: how far a body reaches in this step, at least: as first_reach of contacts.c, with the speed at
+ * the beginning of the step. */
+static double reach_of(const cairn_world *world, int i, const cairn_step_options *options)
+{
+    const cairn_body_store *b = &world->bodies;
+    double h = options->time_step,
+           speed = cairn_norm(b->v[i]) + b->arm[i] * cairn_norm(b->omega[i]);
+    double reach =
+        1.25 * h * speed + 3.5 * h * h * cairn_norm(world->gravity) + 0.02 * b->extent[i];
+    return fmax(reach, options->margin);
+}
+
+/* Whether no own body has come closer to bodies of which it is no ghost than was granted; what is
+ * left of the grants is for this step. */
+static bool grants_suffice(const cairn_world *world, const cairn_step_options *options,
+                           double *margin)
+{
+    const cairn_exchange *x = &world->exchange;
+    bool enough = true;
+    for (int i = x->own; i < x->own_end && enough; i++) {
+        const cairn_grant *g = &x->grant[i];
+        margin[i] = g->reach - cairn_norm(cairn_sub(world->bodies.x[i], g->x));
+        enough = reach_of(world, i, options) <= margin[i];
+    }
+    return enough;
+}
+
+/* In a periodic cell bodies are put back, and images move. */
+cairn_status cairn_exchange_stay(cairn_world *world, const cairn_step_options *options, bool *done)
+{
+    enum { MOST = 64 };
+    const cairn_column_list *list = &cairn_columns_of_bodies;
+    cairn_exchange *x = &world->exchange;
+    cairn_body_store *b = &world->bodies;
+    rows columns[MOST];
+    double *margin = cairn_arena_take(&world->scratch, (size_t)b->count, sizeof *margin);
+    uint16_t *part = cairn_arena_take(&world->scratch, (size_t)(b->count - b->held), sizeof *part);
+    if (!margin || !part || list->count > MOST)
+        return CAIRN_NO_MEMORY;
+    *done = cairn_link_all(x->link, x->arranged && !cairn_lattice_of(world) &&
+                                        grants_suffice(world, options, margin));
+    if (!*done)
+        return CAIRN_OK;
+    for (int k = 0; k < list->count; k++)
+        columns[k] = (rows){ cairn_column_get(list, k, b), cairn_column_row(&list->items[k], 3) };
+    fetch(world, columns, list->count);
+    cairn_parts_name(world, 0, b->count - b->held, part);
+    x->part = part;
+    x->margin = margin;
+    x->stays++;
+    return x->link->status;
 }
 
 /* The factor is kept for later steps: a world that needed it once may well need it again. */
@@ -790,8 +514,10 @@ cairn_status cairn_exchange_cover(cairn_world *world, const double *reach)
     for (int i = x->own; i < x->own_end; i++)
         covered = covered && reach[i] <= x->margin[i];
     x->again = !cairn_link_all(x->link, covered);
-    if (x->again)
+    if (x->again) {
         x->generosity *= 2;
+        x->arranged = false;
+    }
     TRY(x->link->status);
     /* any failure will do: cairn_world_step sees `again` and repeats the step */
     return x->again ? CAIRN_UNSUPPORTED : CAIRN_OK;

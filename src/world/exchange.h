@@ -57,6 +57,13 @@ typedef struct cairn_making {
     size_t capacity;
 } cairn_making;
 
+/* For what an own body was made a ghost of other members, or not: it was at x, m, and could reach
+ * this far, m. */
+typedef struct cairn_grant {
+    cairn_vec3 x;
+    double reach;
+} cairn_grant;
+
 /* The part of a world that belongs to its cut into parts and to its members. */
 typedef struct cairn_exchange {
     cairn_link *link;           /* NULL: the world is whole                                 */
@@ -69,12 +76,16 @@ typedef struct cairn_exchange {
     bool disordered;            /* rows are no longer sorted by `order`                     */
     double generosity;          /* factor >= 1 on the distance in which ghosts are searched */
     bool again;                 /* that distance was too short: the step begins again       */
+    int64_t stays;              /* steps before which no body moved to another member       */
+    bool arranged;              /* no body came, left or was sorted since the last arrangement */
+    cairn_grant *grant;         /* of each row, in that arrangement                         */
+    size_t grants;              /* capacity of `grant`                                      */
     cairn_pace pace;
     bool gathered; /* the inputs of the last step came from members            */
     /* the following belong to one step and are in its scratch */
     int parts;           /* 0: the world is not cut                                     */
     uint16_t *part;      /* of each dynamic body; NULL: not cut                         */
-    double *margin;      /* m, of each row: the reach for which ghosts were fetched */
+    double *margin;      /* m, of own rows: the reach for which there are ghosts        */
     cairn_parted bodies; /* all rows by parts, for reductions                           */
 } cairn_exchange;
 
@@ -83,18 +94,13 @@ void cairn_exchange_release(cairn_exchange *exchange);
 cairn_status cairn_exchange_check(const cairn_world *world, const cairn_step_options *options,
                                   cairn_error *error);
 
-/* The work of each dynamic body, in the scratch; NULL: no memory. */
-int32_t *cairn_parts_work(cairn_world *world);
-/* A cut of rows [begin, end) into parts: `before` is the work of all bodies before these rows,
- * `all` that of the whole world, `parts` the number of parts. */
-typedef struct cairn_share {
-    int64_t before, all;
-    int parts;
-} cairn_share;
-void cairn_parts_cut(const int32_t *work, int begin, int end, cairn_share share, uint16_t *part);
-/* Let bodies that joints connect, and all bodies between them, stay in the part of the first of
- * them; [begin, end) are the own dynamic bodies, `part` has their parts. */
-cairn_status cairn_parts_bind(cairn_world *world, int begin, int end, uint16_t *part);
+/* parts.c: the parts of the own dynamic bodies [begin, end), which are in order. *same: they begin
+ * where they did in the last step, since all have about the same amount of work. Otherwise they are
+ * cut anew. Bodies that joints connect, and all bodies between them, are in the part of the first
+ * of them. */
+cairn_status cairn_parts_choose(cairn_world *world, int begin, int end, bool *same);
+/* The parts of dynamic bodies [begin, end), in order, by where parts begin. */
+void cairn_parts_name(const cairn_world *world, int begin, int end, uint16_t *part);
 /* Before bodies are sorted by their places on a curve: give bodies that joints connect the same
  * place, so that few bodies come between them. `place` begins with the own body in row `first`. */
 cairn_status cairn_parts_gather(cairn_world *world, int first, uint64_t *place);
@@ -105,7 +111,7 @@ void cairn_exchange_keep_contacts(cairn_world *world, const int32_t *holder);
 
 /* migrate.c: move bodies to the members that have them from now on, and fetch ghosts. The new owner
  * follows from the place of each own body on a curve, along which the bodies are then sorted; or,
- * if `place` is NULL, from the parts of equal work. */
+ * if `place` is NULL, from its part. */
 cairn_status cairn_exchange_move(cairn_world *world, const cairn_step_options *options, int parts,
                                  const uint64_t *place);
 
@@ -132,6 +138,10 @@ void cairn_columns_read(struct cairn_reader *r, const cairn_world *world,
 /* Cut the world for a step: bodies move, with their contacts, to the member that has their part,
  * and ghosts are fetched. Rows stay sorted. */
 cairn_status cairn_exchange_arrange(cairn_world *world, const cairn_step_options *options);
+
+/* The same if no body changes its member, and the ghosts of the last step are still those that can
+ * meet an own body; *done: whether that is so, for all members. */
+cairn_status cairn_exchange_stay(cairn_world *world, const cairn_step_options *options, bool *done);
 
 /* Sort the bodies of all members by their places on a curve; `place` has those of the own bodies.
  * Each member then has about the same number of bodies. */

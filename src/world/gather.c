@@ -591,6 +591,7 @@ static cairn_status copy_rest(const cairn_world *from, cairn_world *to)
     TRY(copy_inlets(&from->inlets, &to->inlets));
     copy_driven(&from->driven, &to->driven);
     TRY(cairn_applied_copy(from, to));
+    TRY(cairn_row_cut_copy(&from->bodies.cut, &to->bodies.cut));
     cairn_world_copy_varied(from, to);
     cairn_cells_copy(from, to);
     cairn_lattice_copy(from, to);

@@ -3,9 +3,10 @@
  *   parts    of own bodies, by the work of all bodies before them (exchange.c), or by their places
  *            on a curve
  *   migrate  a body goes to the member that has its part, with all its contacts of the last step
- *   borders  a box around the bodies of each part, enlarged by how far they may reach
- *   ghosts   own bodies that reach into the box of another part, or had a contact with a body of
- *            it, are sent to the member that has that part
+ *   borders  the bodies of each part are cut into ranges; a box around each range, enlarged by how
+ *            far its bodies may reach
+ *   ghosts   own bodies that reach into a box of another part, or had a contact with a body of it,
+ *            are sent to the member that has that part
  * Two members exchange at most two messages each way, one with migrating bodies and contacts and
  * one with ghosts; both know in advance whether there are any. Messages are written in the order of
  * the whole world, so received bodies are in order too, unless they are being sorted along the
@@ -95,6 +96,8 @@ typedef struct moving {
     int32_t *slot;         /* of each member: its place among the near ones; -1: far  */
     int near;              /* members that can have ghosts here, and the reverse      */
     uint8_t *ghost;        /* of each own body and near member: 1: a ghost there      */
+    int ranges;            /* of each part, each with a box around its bodies         */
+    int32_t *range;        /* of each own body: part * ranges + its range in the part */
     cairn_directory known; /* index in `own` of bodies that came and had no row here  */
     size_t record;         /* bytes of the record of a body                           */
     double way;            /* of images in this step, over their distance             */
@@ -109,13 +112,6 @@ static void forget(cairn_writer *w)
     if (w->capacity > LARGE)
         cairn_writer_destroy(w);
     w->failed = failed;
-}
-
-/* Empty the messages and keep their memory for the next ones. */
-static void clear_messages(moving *m)
-{
-    for (int k = 0; k < m->members; k++)
-        m->to[k].size = 0;
 }
 
 /* Writers remember a failed allocation, so it is enough to ask once, after all writing. */
@@ -146,45 +142,31 @@ static void share_spans(moving *m, int begin, int end)
     cairn_link_share(m->x->link, m->members, m->span, sizeof *m->span);
 }
 
-/* The new part of each own body, by the work of all bodies before it, and the member that has
- * it. */
-static cairn_status choose_parts(moving *m, int parts)
+/* The member that has the part of each own body from now on. */
+static void choose_members(moving *m)
 {
     cairn_world *world = m->world;
     cairn_exchange *x = m->x;
     int held = world->bodies.held, begin = x->own - held, end = x->own_end - held;
-    const int32_t *work = cairn_parts_work(world);
-    int64_t *sums = cairn_arena_take(&world->scratch, (size_t)m->members, sizeof *sums);
-    if (!work || !sums)
-        return CAIRN_NO_MEMORY;
-    int64_t before = 0, all = 0;
-    sums[m->me] = 0;
     for (int i = begin; i < end; i++)
-        sums[m->me] += work[i];
-    cairn_link_share(x->link, m->members, sums, sizeof *sums);
-    for (int k = 0; k < m->members; k++) {
-        before += k < m->me ? sums[k] : 0;
-        all += sums[k];
-    }
-    cairn_parts_cut(work, begin, end, (cairn_share){ before, all, parts }, x->part);
-    TRY(cairn_parts_bind(world, begin, end, x->part));
-    for (int i = begin; i < end; i++)
-        m->holder[i] = cairn_link_holder(x->link, x->part[i], parts);
+        m->holder[i] = cairn_link_holder(x->link, x->part[i], x->parts);
     share_spans(m, begin, end);
     /* contacts with ghosts need the new holders of both bodies */
     cairn_exchange_fetch(world, m->holder - held, sizeof *m->holder);
-    return CAIRN_OK;
 }
 
 /* m: how far a body may reach in this step, with a margin. It must cover first_reach of contacts.c,
- * which is known only later in the step, hence the larger factors; cairn_exchange_cover checks
- * it. */
+ * which is known only later in the step, hence the larger factors; cairn_exchange_cover checks it.
+ * With the way of AHEAD further steps, or a quarter of the size if that is less, the ghosts can stay
+ * for some steps (cairn_exchange_stay). */
 static double margin_of(const cairn_world *world, int i, double h, double least)
 {
+    enum { AHEAD = 8 };
     const cairn_body_store *b = &world->bodies;
     double speed = cairn_norm(b->v[i]) + b->arm[i] * cairn_norm(b->omega[i]);
-    double free = 1.5 * h * speed + 4 * h * h * cairn_norm(world->gravity) + 0.03 * b->extent[i];
-    return world->exchange.generosity * fmax(free, least);
+    double free = 1.5 * h * speed + 4 * h * h * cairn_norm(world->gravity) + 0.05 * b->extent[i];
+    double later = fmin(AHEAD * h * speed, 0.25 * b->extent[i]);
+    return world->exchange.generosity * (fmax(free, least) + later);
 }
 
 /* The head of the record of an own body. */
@@ -244,21 +226,6 @@ static int holder_before(const cairn_exchange *x, int row)
     return low;
 }
 
-/* Only columns with memory of their own are sent: all members have the same materials and so the
- * same columns. */
-static void write_contact(const cairn_world *world, int j, const meeting *head, cairn_writer *out)
-{
-    const cairn_column_list *list = &cairn_columns_of_contacts;
-    const cairn_contact_store *c = &world->contacts;
-    cairn_write_raw(out, head, sizeof *head);
-    for (int k = 0; k < list->count; k++) {
-        size_t size = cairn_column_row(&list->items[k], world->dimension);
-        if (cairn_contacts_own(c, k))
-            cairn_write_raw(out, (const char *)cairn_column_get(list, k, c) + (size_t)j * size,
-                            size);
-    }
-}
-
 /* Send a contact to the members that did not have it and have one of its bodies from now on. The
  * member that had this body sends it, with the body. If both bodies go to the same member, that of
  * the first one does. */
@@ -277,8 +244,10 @@ static void send_contact(moving *m, int j)
     for (int side = 0; side < 2; side++) {
         int to = head.holder[side];
         bool told = side == 1 && to == head.holder[0];
-        if (before[side] == m->me && to != before[0] && to != before[1] && !told)
-            write_contact(world, j, &head, &m->to[to]);
+        if (before[side] != m->me || to == before[0] || to == before[1] || told)
+            continue;
+        cairn_write_raw(&m->to[to], &head, sizeof head);
+        cairn_contact_write(&world->contacts, j, world->dimension, &m->to[to]);
     }
 }
 
@@ -447,6 +416,12 @@ static box box_around(box a, const traveller *t)
     return a;
 }
 
+/* m */
+static double longest_edge(const box *b)
+{
+    return fmax(b->high.x - b->low.x, fmax(b->high.y - b->low.y, b->high.z - b->low.z));
+}
+
 /* Whether what is in two boxes can meet in this step. */
 static bool meet(const moving *m, const box *a, const box *b)
 {
@@ -456,21 +431,60 @@ static bool meet(const moving *m, const box *a, const box *b)
            (cairn_lattice_of(m->world) && cairn_lattice_joins(m->world, m->way, a, b));
 }
 
-/* Boxes around the bodies of all parts, shared by all members; NULL: no memory. Boxes per part
- * instead of per member are tighter and so give fewer ghosts. */
+/* The range of each body [begin, end) of `own`, which are one part: a range ends where its box would
+ * be longer than `edge`, m. Returns the number of ranges, or one too many. */
+static int cut_part(moving *m, int begin, int end, double edge)
+{
+    int count = 0;
+    box now = { 0 };
+    for (int k = begin; k < end && count <= m->ranges; k++) {
+        const traveller *head = &m->own[k].head;
+        now = count > 0 ? box_around(now, head) : (box){ head->low, head->high };
+        if (count == 0 || longest_edge(&now) > edge) {
+            now = (box){ head->low, head->high };
+            count++;
+        }
+        m->range[k] = head->part * m->ranges + count - 1;
+    }
+    return count;
+}
+
+/* Cut the bodies of each own part into ranges. The curve jumps, and a part begins and ends anywhere
+ * on it: a single box around it would include much of its neighbours. With many parts there are
+ * fewer ranges, because all members share the boxes of all of them. */
+static cairn_status cut_ranges(moving *m)
+{
+    enum { MOST = 64, ALL = 1024 };
+    int ranges = ALL / m->x->parts, end;
+    m->ranges = ranges < 1 ? 1 : ranges < MOST ? ranges : MOST;
+    m->range = cairn_arena_take(&m->world->scratch, (size_t)m->own_count + 1, sizeof *m->range);
+    if (!m->range)
+        return CAIRN_NO_MEMORY;
+    for (int begin = 0; begin < m->own_count; begin = end) {
+        const traveller *first = &m->own[begin].head;
+        box whole = { first->low, first->high };
+        for (end = begin; end < m->own_count && m->own[end].head.part == first->part; end++)
+            whole = box_around(whole, &m->own[end].head);
+        double edge = longest_edge(&whole) / cbrt(m->ranges);
+        while (cut_part(m, begin, end, edge) > m->ranges)
+            edge *= 1.5;
+    }
+    return CAIRN_OK;
+}
+
+/* Boxes around the bodies of all ranges, shared by all members; NULL: no memory. */
 static box *find_boxes(const moving *m)
 {
     const cairn_exchange *x = m->x;
     const box empty = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
-    box *boxes = cairn_arena_take(&m->world->scratch, (size_t)x->parts, sizeof *boxes);
-    for (int k = 0; boxes && k < x->parts; k++)
+    size_t ranges = (size_t)m->ranges;
+    box *boxes = cairn_arena_take(&m->world->scratch, (size_t)x->parts * ranges, sizeof *boxes);
+    for (size_t k = 0; boxes && k < (size_t)x->parts * ranges; k++)
         boxes[k] = empty;
-    for (int k = 0; boxes && k < m->own_count; k++) {
-        const traveller *head = &m->own[k].head;
-        boxes[head->part] = box_around(boxes[head->part], head);
-    }
+    for (int k = 0; boxes && k < m->own_count; k++)
+        boxes[m->range[k]] = box_around(boxes[m->range[k]], &m->own[k].head);
     if (boxes)
-        cairn_link_share(x->link, x->parts, boxes, sizeof *boxes);
+        cairn_link_share(x->link, x->parts, boxes, ranges * sizeof *boxes);
     return boxes;
 }
 
@@ -503,15 +517,10 @@ static void mark_contact(moving *m, const meeting *head)
         mark(m, head->uid[1], head->holder[0]);
 }
 
-/* Bytes of a record of a contact: its head and the columns that the list owns. */
+/* Bytes of a record of a contact, with its head. */
 static size_t contact_size(const cairn_world *world)
 {
-    const cairn_column_list *list = &cairn_columns_of_contacts;
-    size_t size = sizeof(meeting);
-    for (int k = 0; k < list->count; k++)
-        if (cairn_contacts_own(&world->contacts, k))
-            size += cairn_column_row(&list->items[k], world->dimension);
-    return size;
+    return sizeof(meeting) + cairn_contact_bytes(&world->contacts, world->dimension);
 }
 
 /* The other member of a contact is near. */
@@ -545,59 +554,63 @@ static void look_at_contacts(moving *m, void (*look)(moving *m, const meeting *h
     }
 }
 
-/* Parts of other members whose boxes overlap that of an own part, for each own part. */
-typedef struct near_parts {
-    int *first;     /* of each own part, and the end */
-    uint16_t *part; /* NULL: they are only counted   */
-} near_parts;
+/* Ranges of other members whose boxes overlap that of an own range, for each own range. */
+typedef struct near_ranges {
+    int *first;      /* of each own range, and the end */
+    uint16_t *range; /* NULL: they are only counted    */
+} near_ranges;
 
-static void list_near(const moving *m, const box *boxes, near_parts *near)
+static void list_near(const moving *m, const box *boxes, near_ranges *near)
 {
-    const cairn_parted *by = &m->x->bodies;
-    int count = 0;
-    for (int own = by->first; own < by->end; own++) {
-        near->first[own - by->first] = count;
-        for (int part = 0; part < m->x->parts; part++) {
-            /* the lower part first, so that both members see the same */
-            int low = own < part ? own : part, high = own < part ? part : own;
-            if ((part >= by->first && part < by->end) || !meet(m, &boxes[low], &boxes[high]))
+    int begin = m->x->bodies.first * m->ranges, end = m->x->bodies.end * m->ranges, count = 0;
+    for (int own = begin; own < end; own++) {
+        near->first[own - begin] = count;
+        for (int other = 0; other < m->x->parts * m->ranges; other++) {
+            /* the lower one first, so that both members see the same */
+            int low = own < other ? own : other, high = own < other ? other : own;
+            if ((other >= begin && other < end) || !meet(m, &boxes[low], &boxes[high]))
                 continue;
-            if (near->part)
-                near->part[count] = (uint16_t)part;
+            if (near->range)
+                near->range[count] = (uint16_t)other;
             count++;
         }
     }
-    near->first[by->end - by->first] = count;
+    near->first[end - begin] = count;
 }
 
-static cairn_status find_near(const moving *m, const box *boxes, near_parts *near)
+static cairn_status find_near(const moving *m, const box *boxes, near_ranges *near)
 {
     cairn_arena *scratch = &m->world->scratch;
-    int own = m->x->bodies.end - m->x->bodies.first;
-    *near = (near_parts){ cairn_arena_take(scratch, (size_t)own + 1, sizeof *near->first), NULL };
+    int own = (m->x->bodies.end - m->x->bodies.first) * m->ranges;
+    *near = (near_ranges){ cairn_arena_take(scratch, (size_t)own + 1, sizeof *near->first), NULL };
     if (!near->first)
         return CAIRN_NO_MEMORY;
     list_near(m, boxes, near);
-    near->part = cairn_arena_take(scratch, (size_t)near->first[own] + 1, sizeof *near->part);
-    if (!near->part)
+    near->range = cairn_arena_take(scratch, (size_t)near->first[own] + 1, sizeof *near->range);
+    if (!near->range)
         return CAIRN_NO_MEMORY;
     list_near(m, boxes, near);
     return CAIRN_OK;
 }
 
-/* Number the members that are near: boxes of parts overlap, or there is a contact. Both members see
- * the same boxes and the same contacts, so each is near for the other. */
-static cairn_status number_near(moving *m, const near_parts *near)
+/* The member that has a range. */
+static int holder_of_range(const moving *m, int range)
 {
-    const cairn_exchange *x = m->x;
-    int own = x->bodies.end - x->bodies.first;
+    return cairn_link_holder(m->x->link, range / m->ranges, m->x->parts);
+}
+
+/* Number the members that are near: boxes of ranges overlap, or there is a contact. Both members see
+ * the same boxes and the same contacts, so each is near for the other. */
+static cairn_status number_near(moving *m, const near_ranges *near)
+{
+    int own = (m->x->bodies.end - m->x->bodies.first) * m->ranges;
     m->slot = cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *m->slot);
     if (!m->slot)
         return CAIRN_NO_MEMORY;
     for (int k = 0; k < m->members; k++)
         m->slot[k] = -1;
     for (int k = 0; k < near->first[own]; k++)
-        m->slot[cairn_link_holder(x->link, near->part[k], x->parts)] = 0;
+        m->slot[holder_of_range(m, near->range[k])] = 0;
     look_at_contacts(m, note_contact);
     m->slot[m->me] = -1;
     m->near = 0;
@@ -607,16 +620,15 @@ static cairn_status number_near(moving *m, const near_parts *near)
     return CAIRN_OK;
 }
 
-/* Mark own bodies that can meet a body of a part that is elsewhere. */
-static void mark_near(moving *m, const box *boxes, const near_parts *near)
+/* Mark own bodies that can meet a body of a range that is elsewhere. */
+static void mark_near(moving *m, const box *boxes, const near_ranges *near)
 {
-    const cairn_exchange *x = m->x;
     for (int k = 0; k < m->own_count; k++) {
         const traveller *head = &m->own[k].head;
-        const int *first = near->first + (head->part - x->bodies.first);
+        const int *first = near->first + (m->range[k] - m->x->bodies.first * m->ranges);
         for (int i = first[0]; i < first[1]; i++)
-            if (meet(m, &(box){ head->low, head->high }, &boxes[near->part[i]])) {
-                int to = m->slot[cairn_link_holder(x->link, near->part[i], x->parts)];
+            if (meet(m, &(box){ head->low, head->high }, &boxes[near->range[i]])) {
+                int to = m->slot[holder_of_range(m, near->range[i])];
                 m->ghost[(size_t)k * (size_t)m->near + (size_t)to] = 1;
             }
     }
@@ -627,7 +639,8 @@ static void mark_near(moving *m, const box *boxes, const near_parts *near)
 static cairn_status choose_ghosts(moving *m)
 {
     size_t count = (size_t)m->own_count;
-    near_parts near;
+    near_ranges near;
+    TRY(cut_ranges(m));
     const box *boxes = find_boxes(m);
     if (!boxes)
         return CAIRN_NO_MEMORY;
@@ -666,8 +679,8 @@ static void write_own(const moving *m, const owned *body, cairn_writer *out)
  * ones. */
 static void bring_ghosts(moving *m)
 {
-    clear_messages(m);
     for (int k = 0; k < m->members; k++) {
+        m->to[k].size = 0; /* its memory is used again */
         for (int i = 0; m->slot[k] >= 0 && i < m->own_count; i++)
             if (is_ghost(m, i, k))
                 write_own(m, &m->own[i], &m->to[k]);
@@ -747,6 +760,7 @@ static cairn_status settle(moving *m)
     TRY(cairn_bodies_reserve(b, (size_t)all));
     TRY(cairn_memory_extend((void **)&x->order, &x->capacity, (size_t)all + 1, sizeof *x->order));
     x->part = cairn_arena_take(scratch, (size_t)count, sizeof *x->part);
+    TRY(cairn_memory_extend((void **)&x->grant, &x->grants, (size_t)all + 1, sizeof *x->grant));
     x->margin = cairn_arena_take(scratch, (size_t)all, sizeof *x->margin);
     cairn_row_source *from = cairn_arena_take(scratch, (size_t)count + 1, sizeof *from);
     if (!x->part || !x->margin || !from)
@@ -759,8 +773,8 @@ static cairn_status settle(moving *m)
         int row = b->held + k;
         x->order[row] = head.order;
         x->part[k] = (uint16_t)head.part;
-        /* recovered from the box, which was made from extent + margin */
         x->margin[row] = head.margin;
+        x->grant[row] = (cairn_grant){ b->x[row], head.margin };
     }
     return list_ghosts(m);
 }
@@ -770,22 +784,14 @@ static cairn_status take_contacts(moving *m)
 {
     cairn_world *world = m->world;
     cairn_contact_store *c = &world->contacts;
-    const cairn_column_list *list = &cairn_columns_of_contacts;
     size_t size = contact_size(world), came = m->met.size / size;
     TRY(cairn_contacts_reserve(c, (size_t)c->count + came, c->set, world->dimension));
     for (size_t i = 0; i < came; i++) {
         const unsigned char *at = m->met.data + i * size;
+        size_t j = (size_t)c->count;
         meeting head;
         memcpy(&head, at, sizeof head);
-        at += sizeof head;
-        size_t j = (size_t)c->count++;
-        for (int k = 0; k < list->count; k++) {
-            size_t bytes = cairn_column_row(&list->items[k], world->dimension);
-            if (!cairn_contacts_own(c, k))
-                continue;
-            memcpy((char *)cairn_column_get(list, k, c) + j * bytes, at, bytes);
-            at += bytes;
-        }
+        cairn_contact_append(c, at + sizeof head, world->dimension);
         /* found in every case: bodies of contacts are own, ghosts or held */
         for (size_t side = 0; side < 2; side++)
             c->body[2 * j + side] = cairn_directory_find(&world->bodies.directory, head.uid[side]);
@@ -813,11 +819,14 @@ static cairn_status agree_on_columns(moving *m)
 /* The whole arrangement. Between the first and the last exchange of messages a member must not
  * return early for lack of memory without `agree`: the others would wait for its messages.
  * cairn_exchange_move therefore calls it on every path. */
-static cairn_status rearrange(moving *m, int parts, double h, double least)
+static cairn_status rearrange(moving *m, double h, double least)
 {
     cairn_world *world = m->world;
     TRY(agree_on_columns(m));
-    TRY(m->place ? choose_places(m) : choose_parts(m, parts));
+    if (m->place)
+        TRY(choose_places(m));
+    else
+        choose_members(m);
     send_bodies(m, h, least);
     for (int j = 0; j < world->contacts.count; j++)
         send_contact(m, j);
@@ -859,7 +868,8 @@ static cairn_status start(moving *m, int parts)
     m->x->bodies.first = cairn_link_first(m->x->link, m->me, parts);
     m->x->bodies.end = cairn_link_first(m->x->link, m->me + 1, parts);
     m->holder = cairn_arena_take(&world->scratch, rows, sizeof *m->holder);
-    m->x->part = cairn_arena_take(&world->scratch, rows, sizeof *m->x->part);
+    if (m->place) /* otherwise parts are known */
+        m->x->part = cairn_arena_take(&world->scratch, rows, sizeof *m->x->part);
     m->span = cairn_arena_take(&world->scratch, (size_t)m->members, sizeof *m->span);
     m->to = cairn_memory_zeroed((size_t)m->members, sizeof *m->to);
     return m->holder && m->x->part && m->span && m->to ? CAIRN_OK : CAIRN_NO_MEMORY;
@@ -879,7 +889,8 @@ cairn_status cairn_exchange_move(cairn_world *world, const cairn_step_options *o
                  .place = place };
     cairn_status status = start(&m, parts);
     if (status == CAIRN_OK)
-        status = rearrange(&m, parts, options->time_step, options->margin);
+        status = rearrange(&m, options->time_step, options->margin);
     finish(&m);
+    x->arranged = status == CAIRN_OK && !place;
     return cairn_exchange_agree(world, status);
 }

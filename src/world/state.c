@@ -51,6 +51,7 @@ static void write_bodies(cairn_writer *w, const cairn_world *world, int64_t rows
     cairn_write_whole(w, (int64_t)b->next_uid);
     cairn_write_real(w, b->apart);
     cairn_write_real(w, b->far);
+    cairn_row_cut_write(w, &b->cut);
     cairn_write_whole(w, b->shapes.count);
     cairn_shapes_write(w, &shapes);
 }
@@ -103,6 +104,7 @@ static cairn_status read_bodies(cairn_reader *r, cairn_world *world, cairn_saved
     b->next_uid = next_uid;
     b->apart = apart;
     b->far = far;
+    TRY(cairn_row_cut_read(r, &b->cut));
     TRY(read_shapes(r, world));
     part->bodies_at = r->at;
     cairn_columns_read(r, world, &(cairn_columns_saved){ &cairn_columns_of_bodies, b, count, all });
@@ -343,7 +345,7 @@ static cairn_status read_joints(cairn_reader *r, cairn_world *world)
 
 /* ==== a whole world =========================================================================== */
 
-enum { VERSION = 6 }; /* of the format; other versions are refused */
+enum { VERSION = 7 }; /* of the format; other versions are refused */
 
 /* A reader that has failed counts as damaged bytes, CAIRN_BAD_INPUT. */
 
@@ -887,8 +889,8 @@ bool cairn_world_alike(const cairn_world *one, const cairn_world *other)
     write_materials(&b, other);
     cairn_varied_write(&a, one);
     cairn_varied_write(&b, other);
-    bool same = !a.failed && !b.failed && a.size == b.size &&
-                memcmp(a.data, b.data, a.size) == 0 && one->loaded.force == other->loaded.force;
+    bool same = !a.failed && !b.failed && a.size == b.size && memcmp(a.data, b.data, a.size) == 0 &&
+                one->loaded.force == other->loaded.force;
     cairn_writer_destroy(&a);
     cairn_writer_destroy(&b);
     return same;

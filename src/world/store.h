@@ -90,6 +90,21 @@ enum {
     CAIRN_INPUTS_ELSEWHERE = 2  /* x and q of the inputs of the last step        */
 };
 
+/* Where the parts of a world begin (parts.c). */
+typedef struct cairn_row_cut {
+    int parts;      /* 0: there was no cut yet                                         */
+    int64_t *first; /* of each part: its first dynamic body in the order of all of them */
+    size_t capacity;
+} cairn_row_cut;
+/* Make room for so many parts. */
+cairn_status cairn_row_cut_reserve(cairn_row_cut *cut, int parts);
+cairn_status cairn_row_cut_copy(const cairn_row_cut *from, cairn_row_cut *to);
+/* In a saved world. */
+struct cairn_writer;
+struct cairn_reader;
+void cairn_row_cut_write(struct cairn_writer *out, const cairn_row_cut *cut);
+cairn_status cairn_row_cut_read(struct cairn_reader *in, cairn_row_cut *cut);
+
 /* A structure of arrays without holes: first the held bodies (fixed or driven, with inverse mass
  * 0), then the dynamic ones. A new body is appended; the last body takes the row of one that is
  * removed. Contacts and joints name rows and are updated (order.c) only when a step or a view needs
@@ -100,6 +115,7 @@ typedef struct cairn_body_store {
     uint64_t next_uid; /* uid of the next body; uids are never reused                 */
     double apart;      /* m: mean distance of bodies in neighbouring rows when sorted */
     double far;        /* m: larger distances count as this                           */
+    cairn_row_cut cut;
     size_t capacity;
     size_t bytes; /* of all columns                                                        */
     CAIRN_BODY_COLUMNS(CAIRN_COLUMN_STORED)
@@ -215,6 +231,12 @@ bool cairn_contacts_own(const cairn_contact_store *contacts, int k);
 /* Copies row `from` of a to row `to` of b. */
 void cairn_contacts_copy(const cairn_contact_store *a, int from, cairn_contact_store *b, int to,
                          int dimension);
+/* A contact as a record: its bytes; written; appended to a list that has room for it. */
+size_t cairn_contact_bytes(const cairn_contact_store *contacts, int dimension);
+void cairn_contact_write(const cairn_contact_store *contacts, int j, int dimension,
+                         struct cairn_writer *out);
+void cairn_contact_append(cairn_contact_store *contacts, const unsigned char *record,
+                          int dimension);
 /* Whether the contacts are sorted by rows. */
 bool cairn_contacts_are_sorted(const cairn_contact_store *contacts);
 /* Replaces row i by named[i] in all contacts, and drops contacts of a body that is gone (-1). */

@@ -59,6 +59,7 @@ typedef struct job {
     int most_own;                 /* own bodies at once */
     int most_rows;                /* dynamic bodies at once, ghosts as well */
     int ghosts, migrants, sorted; /* sorted: how often */
+    int64_t stays;                /* steps before which nobody moved to another member */
     cairn_world *whole;           /* of member 0: collects all at the end; NULL: it does not */
     bool gathers;                 /* all do so                                               */
     uint64_t hash;
@@ -157,6 +158,7 @@ static void *run_member(void *context)
     }
     j->traffic = j->m.link.traffic;
     j->lists = world->kept_pairs.lists;
+    j->stays = x->stays;
     j->parts = x->bodies.end - x->bodies.first;
     snprintf(j->message, sizeof j->message, "%s", world->error.message);
     if (j->gathers && j->status == CAIRN_OK) {
@@ -697,15 +699,26 @@ TEST(a_body_with_very_many_contacts_is_one_members_affair)
     check_same(burr, &options, 3, 2);
 }
 
-/* 13^3 balls in a lattice, which run towards its middle plane. */
-static cairn_world *lattice(void)
+/* 13^3 balls in a lattice, which run towards its middle plane with a speed of `rate` times their
+ * distance from it. */
+static cairn_world *lattice_that_falls_in(double rate)
 {
     cairn_world *world = new_world(3, 0, 0.4, 0);
     for (int i = 0; i < 13 * 13 * 13; i++) {
         cairn_vec3 at = cairn_vec(0.2 * (i % 13 - 6), 0.2 * (i / 13 % 13 - 6), 0.2 * (i / 169 - 6));
-        add_ball(world, 0.1, at, cairn_vec(0, 0.01 * at.x, -at.z));
+        add_ball(world, 0.1, at, cairn_vec(0, 0.01 * at.x, -rate * at.z));
     }
     return world;
+}
+
+static cairn_world *lattice(void)
+{
+    return lattice_that_falls_in(1);
+}
+
+static cairn_world *slow_lattice(void)
+{
+    return lattice_that_falls_in(0.05);
 }
 
 /* Messages of member 0 of two, with four of eight parts each, for so many sweeps at most a step. */
@@ -730,6 +743,59 @@ TEST(a_sweep_sends_one_message_to_a_neighbour_in_each_round)
     CHECK_INT(few, 40);
     CHECK_INT(many, 240);
     CHECK(all - first < 6 * (many - few));
+}
+
+/* The ghosts of the first step serve for more of them, until a ball has moved by what it was given:
+ * a twentieth of its size, and the way of eight steps. */
+TEST(bodies_stay_with_their_members_as_long_as_they_move_little)
+{
+    cairn_step_options options = options_for("convex", 8);
+    options.max_iterations = 40;
+    run_whole(slow_lattice, &options, 8, &whole);
+    for (int members = 2; members <= 4; members += 2) {
+        check_same(slow_lattice, &options, 8, members);
+        for (int k = 0; k < members; k++)
+            CHECK(jobs[k].stays >= 5 && jobs[k].stays < 8 && jobs[k].ghosts > 0);
+    }
+    run_whole(lattice, &options, 4, &whole); /* 12 mm a step and more at its faces */
+    check_same(lattice, &options, 4, 2);
+}
+
+static bool begin_alike(const cairn_world *one, const cairn_world *other)
+{
+    const cairn_row_cut *a = &one->bodies.cut, *b = &other->bodies.cut;
+    return a->parts == 8 && b->parts == 8 && memcmp(a->first, b->first, 8 * sizeof *a->first) == 0;
+}
+
+/* Contacts that a world gets later do not move the parts by themselves; a world that is cut then has
+ * other parts. What is saved has those of before, so that it goes on with the same bits. */
+TEST(parts_begin_where_they_did_in_the_steps_before)
+{
+    cairn_step_options options = options_for("convex", 8);
+    cairn_world *world = slow_lattice(), *early, *late, *cut_late;
+    saved state = { NULL, 0 };
+    options.max_iterations = 40;
+    CHECK_OK(cairn_world_step(world, &options, NULL)); /* without contacts so far */
+    CHECK_OK(cairn_world_save(world, keep_bytes, &state));
+    CHECK_OK(cairn_world_load(state.bytes, state.count, &early, NULL));
+    for (int k = 0; k < 3; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_OK(cairn_world_save(world, keep_bytes, &state));
+    CHECK_OK(cairn_world_load(state.bytes, state.count, &late, NULL));
+    CHECK_OK(cairn_world_load(state.bytes, state.count, &cut_late, NULL));
+    cut_late->bodies.cut.parts = 0;
+    CHECK(begin_alike(world, early) && begin_alike(world, late));
+    for (int k = 0; k < 3; k++) {
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+        CHECK_OK(cairn_world_step(late, &options, NULL));
+        CHECK_OK(cairn_world_step(cut_late, &options, NULL));
+    }
+    CHECK(begin_alike(world, late) && !begin_alike(world, cut_late));
+    CHECK(cairn_world_hash(world) == cairn_world_hash(late));
+    cairn_world *all[] = { world, early, late, cut_late };
+    for (int k = 0; k < 4; k++)
+        cairn_world_destroy(all[k]);
+    free(state.bytes);
 }
 
 /* 800 balls in a row, each for itself. */
@@ -1516,6 +1582,8 @@ GROUP(test_exchange)
         CASE(contacts_come_to_members_that_had_none),
         CASE(members_without_contacts_solve_with_those_that_have_some),
         CASE(a_sweep_sends_one_message_to_a_neighbour_in_each_round),
+        CASE(bodies_stay_with_their_members_as_long_as_they_move_little),
+        CASE(parts_begin_where_they_did_in_the_steps_before),
         CASE(members_with_uneven_numbers_of_parts_find_the_same_bits),
         CASE(parts_move_from_a_slow_member_and_change_no_bit),
         CASE(members_speak_to_their_neighbours_alone), CASE(pairs_are_kept_from_step_to_step),
