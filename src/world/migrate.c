@@ -9,8 +9,7 @@
  *            are sent to the member that has that part
  * Two members exchange at most two messages each way, one with migrating bodies and contacts and
  * one with ghosts; both know in advance whether there are any. Messages are written in the order of
- * the whole world, so received bodies are in order too, unless they are being sorted along the
- * curve. */
+ * the whole world, so received bodies are in order, unless they are sorted along the curve. */
 #include <math.h>
 #include <string.h>
 
@@ -75,6 +74,12 @@ typedef struct owned {
     int32_t record; /* among those that came                  */
 } owned;
 
+/* Ranges of the bodies of a part, each with a box around them. */
+typedef struct ranging {
+    int each;    /* ranges of each part                                   */
+    int32_t *of; /* of each own body: part * each + its range in the part */
+} ranging;
+
 /* The state of one arrangement. Writers own heap memory, which finish() frees; arrays are in the
  * scratch. */
 typedef struct moving {
@@ -96,8 +101,7 @@ typedef struct moving {
     int32_t *slot;         /* of each member: its place among the near ones; -1: far  */
     int near;              /* members that can have ghosts here, and the reverse      */
     uint8_t *ghost;        /* of each own body and near member: 1: a ghost there      */
-    int ranges;            /* of each part, each with a box around its bodies         */
-    int32_t *range;        /* of each own body: part * ranges + its range in the part */
+    ranging ranges;
     cairn_directory known; /* index in `own` of bodies that came and had no row here  */
     size_t record;         /* bytes of the record of a body                           */
     double way;            /* of images in this step, over their distance             */
@@ -119,11 +123,11 @@ static bool has_failed(const moving *m)
 {
     bool failed = m->came.failed || m->ghosts.failed || m->met.failed;
     for (int k = 0; k < m->members; k++)
-        failed = failed || m->to[k].failed;
+        failed |= m->to[k].failed;
     return failed;
 }
 
-/* Whether bodies of a member may go to another one. All members find the same answer. */
+/* Whether bodies of a member may go to another one: the same answer for all members. */
 static bool goes_to(const moving *m, int from, int to)
 {
     return from != to && to >= m->span[from][0] && to <= m->span[from][1];
@@ -157,8 +161,8 @@ static void choose_members(moving *m)
 
 /* m: how far a body may reach in this step, with a margin. It must cover first_reach of contacts.c,
  * which is known only later in the step, hence the larger factors; cairn_exchange_cover checks it.
- * With the way of AHEAD further steps, or a quarter of the size if that is less, the ghosts can stay
- * for some steps (cairn_exchange_stay). */
+ * With the way of AHEAD further steps, or a quarter of the size if that is less, the ghosts can
+ * stay for some steps (cairn_exchange_stay). */
 static double margin_of(const cairn_world *world, int i, double h, double least)
 {
     enum { AHEAD = 8 };
@@ -416,7 +420,6 @@ static box box_around(box a, const traveller *t)
     return a;
 }
 
-/* m */
 static double longest_edge(const box *b)
 {
     return fmax(b->high.x - b->low.x, fmax(b->high.y - b->low.y, b->high.z - b->low.z));
@@ -431,20 +434,20 @@ static bool meet(const moving *m, const box *a, const box *b)
            (cairn_lattice_of(m->world) && cairn_lattice_joins(m->world, m->way, a, b));
 }
 
-/* The range of each body [begin, end) of `own`, which are one part: a range ends where its box would
- * be longer than `edge`, m. Returns the number of ranges, or one too many. */
+/* The range of each body [begin, end) of `own`, which are one part: a range ends where its box
+ * would be longer than `edge`, m. Returns the number of ranges, or one too many. */
 static int cut_part(moving *m, int begin, int end, double edge)
 {
     int count = 0;
     box now = { 0 };
-    for (int k = begin; k < end && count <= m->ranges; k++) {
+    for (int k = begin; k < end && count <= m->ranges.each; k++) {
         const traveller *head = &m->own[k].head;
         now = count > 0 ? box_around(now, head) : (box){ head->low, head->high };
         if (count == 0 || longest_edge(&now) > edge) {
             now = (box){ head->low, head->high };
             count++;
         }
-        m->range[k] = head->part * m->ranges + count - 1;
+        m->ranges.of[k] = head->part * m->ranges.each + count - 1;
     }
     return count;
 }
@@ -456,17 +459,18 @@ static cairn_status cut_ranges(moving *m)
 {
     enum { MOST = 64, ALL = 1024 };
     int ranges = ALL / m->x->parts, end;
-    m->ranges = ranges < 1 ? 1 : ranges < MOST ? ranges : MOST;
-    m->range = cairn_arena_take(&m->world->scratch, (size_t)m->own_count + 1, sizeof *m->range);
-    if (!m->range)
+    m->ranges.each = ranges < 1 ? 1 : ranges < MOST ? ranges : MOST;
+    m->ranges.of =
+        cairn_arena_take(&m->world->scratch, (size_t)m->own_count + 1, sizeof *m->ranges.of);
+    if (!m->ranges.of)
         return CAIRN_NO_MEMORY;
     for (int begin = 0; begin < m->own_count; begin = end) {
         const traveller *first = &m->own[begin].head;
         box whole = { first->low, first->high };
         for (end = begin; end < m->own_count && m->own[end].head.part == first->part; end++)
             whole = box_around(whole, &m->own[end].head);
-        double edge = longest_edge(&whole) / cbrt(m->ranges);
-        while (cut_part(m, begin, end, edge) > m->ranges)
+        double edge = longest_edge(&whole) / cbrt(m->ranges.each);
+        while (cut_part(m, begin, end, edge) > m->ranges.each)
             edge *= 1.5;
     }
     return CAIRN_OK;
@@ -477,12 +481,12 @@ static box *find_boxes(const moving *m)
 {
     const cairn_exchange *x = m->x;
     const box empty = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
-    size_t ranges = (size_t)m->ranges;
+    size_t ranges = (size_t)m->ranges.each;
     box *boxes = cairn_arena_take(&m->world->scratch, (size_t)x->parts * ranges, sizeof *boxes);
     for (size_t k = 0; boxes && k < (size_t)x->parts * ranges; k++)
         boxes[k] = empty;
     for (int k = 0; boxes && k < m->own_count; k++)
-        boxes[m->range[k]] = box_around(boxes[m->range[k]], &m->own[k].head);
+        boxes[m->ranges.of[k]] = box_around(boxes[m->ranges.of[k]], &m->own[k].head);
     if (boxes)
         cairn_link_share(x->link, x->parts, boxes, ranges * sizeof *boxes);
     return boxes;
@@ -562,10 +566,11 @@ typedef struct near_ranges {
 
 static void list_near(const moving *m, const box *boxes, near_ranges *near)
 {
-    int begin = m->x->bodies.first * m->ranges, end = m->x->bodies.end * m->ranges, count = 0;
+    int each = m->ranges.each, count = 0;
+    int begin = m->x->bodies.first * each, end = m->x->bodies.end * each;
     for (int own = begin; own < end; own++) {
         near->first[own - begin] = count;
-        for (int other = 0; other < m->x->parts * m->ranges; other++) {
+        for (int other = 0; other < m->x->parts * each; other++) {
             /* the lower one first, so that both members see the same */
             int low = own < other ? own : other, high = own < other ? other : own;
             if ((other >= begin && other < end) || !meet(m, &boxes[low], &boxes[high]))
@@ -581,7 +586,7 @@ static void list_near(const moving *m, const box *boxes, near_ranges *near)
 static cairn_status find_near(const moving *m, const box *boxes, near_ranges *near)
 {
     cairn_arena *scratch = &m->world->scratch;
-    int own = (m->x->bodies.end - m->x->bodies.first) * m->ranges;
+    int own = (m->x->bodies.end - m->x->bodies.first) * m->ranges.each;
     *near = (near_ranges){ cairn_arena_take(scratch, (size_t)own + 1, sizeof *near->first), NULL };
     if (!near->first)
         return CAIRN_NO_MEMORY;
@@ -596,14 +601,14 @@ static cairn_status find_near(const moving *m, const box *boxes, near_ranges *ne
 /* The member that has a range. */
 static int holder_of_range(const moving *m, int range)
 {
-    return cairn_link_holder(m->x->link, range / m->ranges, m->x->parts);
+    return cairn_link_holder(m->x->link, range / m->ranges.each, m->x->parts);
 }
 
-/* Number the members that are near: boxes of ranges overlap, or there is a contact. Both members see
- * the same boxes and the same contacts, so each is near for the other. */
+/* Number the members that are near: boxes of ranges overlap, or there is a contact. Both members
+ * see the same boxes and the same contacts, so each is near for the other. */
 static cairn_status number_near(moving *m, const near_ranges *near)
 {
-    int own = (m->x->bodies.end - m->x->bodies.first) * m->ranges;
+    int own = (m->x->bodies.end - m->x->bodies.first) * m->ranges.each;
     m->slot = cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *m->slot);
     if (!m->slot)
         return CAIRN_NO_MEMORY;
@@ -625,7 +630,7 @@ static void mark_near(moving *m, const box *boxes, const near_ranges *near)
 {
     for (int k = 0; k < m->own_count; k++) {
         const traveller *head = &m->own[k].head;
-        const int *first = near->first + (m->range[k] - m->x->bodies.first * m->ranges);
+        const int *first = near->first + (m->ranges.of[k] - m->x->bodies.first * m->ranges.each);
         for (int i = first[0]; i < first[1]; i++)
             if (meet(m, &(box){ head->low, head->high }, &boxes[near->range[i]])) {
                 int to = m->slot[holder_of_range(m, near->range[i])];
@@ -665,13 +670,13 @@ static bool is_ghost(const moving *m, int i, int member)
 /* Write an own body as a record: from its row, or as it came. */
 static void write_own(const moving *m, const owned *body, cairn_writer *out)
 {
-    const size_t head = sizeof body->head;
+    const size_t head = sizeof body->head, at = (size_t)body->record * m->record + head;
     if (body->row >= 0) {
         write_body(&m->world->bodies, body->row, &body->head, out);
-        return;
+    } else {
+        cairn_write_raw(out, &body->head, head);
+        cairn_write_raw(out, m->came.data + at, m->record - head);
     }
-    cairn_write_raw(out, &body->head, head);
-    cairn_write_raw(out, m->came.data + (size_t)body->record * m->record + head, m->record - head);
 }
 
 /* Exchange the second messages: to each near member its ghosts. Members are received in their
@@ -742,10 +747,8 @@ static traveller new_row(const moving *m, int k, cairn_row_source *from)
         records = m->came.data;
         record = body->record;
     }
-    *from = (cairn_row_source){
-        records + (size_t)record * m->record + sizeof(traveller),
-        -1,
-    };
+    const unsigned char *at = records + (size_t)record * m->record;
+    *from = (cairn_row_source){ at + sizeof(traveller), -1 };
     return records == m->came.data ? m->own[own].head : head_of(records, m->record, record);
 }
 

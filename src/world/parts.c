@@ -1,5 +1,5 @@
-/* parts.c - the cut of a world into parts: where parts begin and end, which bodies stay together, and
- * which member computes which part.
+/* parts.c - the cut of a world into parts: where parts begin and end, which bodies stay together,
+ * and which member computes which part.
  *
  * The work of a body is 1, plus 2 for each contact of the last step. Part k of n ends where the sum
  * over the bodies passes k/n of the total. These are whole numbers, so all members find the same
@@ -487,8 +487,8 @@ static cairn_status choose_parts(cairn_world *world, int parts, bool *same)
                    : CAIRN_NO_MEMORY;
 }
 
-/* Move bodies to the members that have their parts, unless all can stay. If parts move as well, note
- * how long it takes. */
+/* Move bodies to the members that have their parts, unless all can stay. If parts move as well,
+ * note how long it takes. */
 static cairn_status arrange_members(cairn_world *world, const cairn_step_options *options)
 {
     cairn_exchange *x = &world->exchange;
