@@ -84,6 +84,8 @@ typedef cairn_status cairn_force_fn(void *context, const cairn_world *world, dou
                                     cairn_vec3 *force, cairn_vec3 *torque);
 /** Call `force` in every step from now on; NULL: none. It is not saved by cairn_world_save. */
 CAIRN_API void cairn_world_on_force(cairn_world *world, cairn_force_fn *force, void *context);
+/** Whether there is such a callback. */
+CAIRN_API bool cairn_world_has_force(const cairn_world *world);
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 

@@ -165,7 +165,7 @@ CAIRN_API cairn_status cairn_run_resume(const char *folder, const cairn_resume_o
  * Without a change the folder and its hash are those of cairn_run. What was pushed and changed is
  * in run.h5, so that cairn-check recomputes every step. A refused call changes nothing, and
  * `error` (may be NULL) says why. With several processes scene->world has all bodies between the
- * steps; materials, functions of time and force functions must then stay as they were. */
+ * steps. Force functions, and callbacks that drivers, loads or cells follow, are then refused. */
 
 /** A run that the caller steps. */
 typedef struct cairn_running cairn_running;

@@ -352,6 +352,10 @@ typedef cairn_status cairn_write_fn(const void *data, size_t bytes, void *contex
  *  cairn_world_gather collects). */
 CAIRN_API cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write,
                                         void *context);
+/** Save a world that is not joined in the same way, but without callbacks as functions of time: the
+ *  numbers that follow them (cairn_world_vary) keep the values that they have. */
+CAIRN_API cairn_status cairn_world_save_plain(cairn_world *world, cairn_write_fn *write,
+                                              void *context);
 /** How many bytes that will be. All processes of a joined world must call it. */
 CAIRN_API cairn_status cairn_world_saved_bytes(const cairn_world *world, int64_t *out);
 /** Load a world that cairn_world_save wrote. Any bytes are safe: CAIRN_BAD_INPUT if they are not
@@ -407,15 +411,18 @@ CAIRN_API cairn_status cairn_world_load_share(const void *data, size_t bytes, ca
 
 /** Write what was applied to a world since its last step (cairn_body_push, _strike, _put,
  *  _set_material), and the present drivers and targets of motors, as bytes for cairn_world_apply;
- *  `write` is called once. */
-CAIRN_API cairn_status cairn_world_applied(const cairn_world *world, cairn_write_fn *write,
-                                           void *context);
+ *  `write` is called once. Materials and functions of time are written if `other`, a world to which
+ *  all of this is applied, has other ones. A callback (cairn_world_vary) is called here, for the
+ *  step from now to h s later, in which `other` will use its mean; one that moves a body is
+ *  refused: CAIRN_UNSUPPORTED. */
+CAIRN_API cairn_status cairn_world_applied(const cairn_world *world, const cairn_world *other,
+                                           double h, cairn_write_fn *write, void *context);
 /** Apply it to another world with the same bodies, or to a share of it: every process of a joined
  *  world with the same bytes. No message is sent. After CAIRN_BAD_INPUT, the bytes are not valid,
  *  or CAIRN_NO_MEMORY a part may have been applied. */
 CAIRN_API cairn_status cairn_world_apply(cairn_world *world, const void *data, size_t bytes);
-/** Whether two worlds have the same materials, functions of time and function of the state that
- *  gives forces. */
+/** Whether two worlds have the same materials and functions of time. A callback is like no
+ *  other. */
 CAIRN_API bool cairn_world_alike(const cairn_world *one, const cairn_world *other);
 
 /** What this process has of a joined world. */

@@ -598,7 +598,7 @@ static cairn_status append(const void *data, size_t bytes, void *context)
 cairn_status cairn_scene_pack(const cairn_scene *scene, cairn_writer *out)
 {
     write_scene(out, scene);
-    TRY(cairn_world_save(scene->world, append, out));
+    TRY(cairn_world_save_plain(scene->world, append, out));
     return out->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 

@@ -76,6 +76,14 @@ static void send_to_others(cairn_link *ranks, int members, const cairn_writer *w
         cairn_link_send(ranks, k, w->data, w->size);
 }
 
+/* What only the process of the caller can call. */
+static cairn_status refuse_callback(cairn_error *error)
+{
+    return cairn_fail(error, CAIRN_UNSUPPORTED, "drivers",
+                      "a callback moves a body, loads it or drives a cell, and exists in this "
+                      "process alone: several ranks need a table, a formula, a ramp or a harmonic");
+}
+
 /* The number of members, then the scene. */
 static cairn_status hand_out(cairn_team *t, const cairn_scene *scene, int members,
                              cairn_error *error)
@@ -85,6 +93,8 @@ static cairn_status hand_out(cairn_team *t, const cairn_scene *scene, int member
     cairn_write_whole(&w, members);
     size_t head = w.size;
     cairn_status status = cairn_scene_pack(scene, &w);
+    if (status == CAIRN_UNSUPPORTED)
+        refuse_callback(error);
     if (status == CAIRN_OK) {
         send_to_others(t->ranks, members, &w);
         status = t->ranks->status;
@@ -95,8 +105,33 @@ static cairn_status hand_out(cairn_team *t, const cairn_scene *scene, int member
     return status;
 }
 
+/* A function of the state is called within a step, after bodies have left, were put back and
+ * sorted; no rank has all of them then. */
+static cairn_status refuse_force(const cairn_scene *scene, cairn_error *error)
+{
+    if (!cairn_world_has_force(scene->world))
+        return CAIRN_OK;
+    return cairn_fail(error, CAIRN_UNSUPPORTED, "loads",
+                      "a force function (cairn_world_on_force) is called within a step, in which "
+                      "each rank has only a part of the bodies: call cairn_body_push before each "
+                      "step (cairn_run_step) instead");
+}
+
+/* Only the steps of a caller are preceded by messages about materials and functions. */
+static cairn_status check_laws(const cairn_team *t, const cairn_scene *scene, cairn_error *error)
+{
+    if (t->whole || cairn_world_alike(scene->world, t->world))
+        return CAIRN_OK;
+    return cairn_fail(error, CAIRN_UNSUPPORTED, "world",
+                      "a function of time is a callback, or materials or functions were changed "
+                      "after the ranks had read the scene: only runs that their caller steps "
+                      "(cairn_run_begin) send them to all ranks");
+}
+
 static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_error *error)
 {
+    TRY(refuse_force(scene, error));
+    TRY(check_laws(t, scene, error));
     if (scene->run.save_problem.count > 0)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "run.save_problem",
                           "contact problems cannot be written by several ranks yet");
@@ -295,16 +330,14 @@ static cairn_status apply_to_all(const void *data, size_t bytes, void *context)
     return cairn_world_apply(t->world, data, bytes);
 }
 
-/* Materials and functions of time are those with which the run began. */
 cairn_status cairn_team_apply(cairn_team *t, const cairn_scene *scene, cairn_error *error)
 {
     if (!t->copy)
         return CAIRN_OK;
-    if (!cairn_world_alike(scene->world, t->world))
-        return cairn_fail(error, CAIRN_UNSUPPORTED, "world",
-                          "materials, functions of time and force functions cannot be changed "
-                          "during a run by several processes");
-    return cairn_world_applied(scene->world, apply_to_all, t);
+    TRY(refuse_force(scene, error));
+    cairn_status status =
+        cairn_world_applied(scene->world, t->world, t->copy->step.time_step, apply_to_all, t);
+    return status == CAIRN_UNSUPPORTED ? refuse_callback(error) : status;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

@@ -89,7 +89,8 @@ typedef struct cairn_team {
 cairn_status cairn_team_begin(cairn_team *team, cairn_scene *scene, cairn_error *error);
 /* Step the world of all; scene->world is not current afterwards. */
 cairn_status cairn_team_step(cairn_team *team, const cairn_scene *scene, cairn_step_report *report);
-/* Let the world of all have what the caller applied to scene->world since the last step. */
+/* Let the world of all have what the caller applied to scene->world since the last step, and the
+ * materials and functions of time that it has. CAIRN_UNSUPPORTED: nothing was done. */
 cairn_status cairn_team_apply(cairn_team *team, const cairn_scene *scene, cairn_error *error);
 /* Make scene->world current. */
 cairn_status cairn_team_look(cairn_team *team, const cairn_scene *scene);

@@ -583,11 +583,29 @@ cairn_status cairn_body_stop(cairn_world *world, cairn_body_id id)
     return CAIRN_OK;
 }
 
+bool cairn_drivers_call(const cairn_world *world)
+{
+    bool found = false;
+    for (size_t k = 0; k < world->driven.count; k++) {
+        const cairn_driver *d = &world->driven.items[k].driver;
+        found |= d->turn.kind == CAIRN_FUNCTION_CALL || d->spin.kind == CAIRN_FUNCTION_CALL;
+        for (int i = 0; i < 3; i++)
+            found |=
+                d->path[i].kind == CAIRN_FUNCTION_CALL || d->speed[i].kind == CAIRN_FUNCTION_CALL;
+    }
+    return found;
+}
+
 /* NULL removes the function. It is called once per step, for mid-step. */
 void cairn_world_on_force(cairn_world *world, cairn_force_fn *force, void *context)
 {
     world->loaded.force = force;
     world->loaded.context = context;
+}
+
+bool cairn_world_has_force(const cairn_world *world)
+{
+    return world->loaded.force != NULL;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

@@ -34,6 +34,9 @@ bool cairn_material_is_poisson(const cairn_material_def *def);
 double cairn_material_friction(const cairn_world *world, int a, int b, double speed);
 /* material.c: mu of a law at a sliding speed, m/s; `constant` if the law does not depend on it. */
 double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed);
+/* Materials and pairs in saved states; those that a world has are replaced. */
+void cairn_materials_write(cairn_writer *w, const cairn_world *world);
+cairn_status cairn_materials_read(cairn_reader *r, cairn_world *world);
 
 /* ---- numbers that vary ---------------------------------------------------------------------- */
 
@@ -43,11 +46,14 @@ typedef struct cairn_varied_number {
     int index;
     cairn_function function; /* owned                                               */
     double before;           /* the number before this step, to be restored if it fails */
+    bool told; /* the function is a callback of another process, which has told `next` */
+    double next;
 } cairn_varied_number;
 
 typedef struct cairn_varied_list {
     cairn_varied_number *items;
     size_t count, capacity;
+    bool plain; /* while a world is saved: without callbacks */
 } cairn_varied_list;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -174,6 +180,8 @@ void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_ve
 /* Whether some driver follows a speed, so that its place depends on an integral up to the present
  * time. */
 bool cairn_drivers_integrate(const cairn_world *world);
+/* Whether the motion of a driven body is a callback. */
+bool cairn_drivers_call(const cairn_world *world);
 /* After a step: add the integrals over it, up to the present time. */
 void cairn_drivers_advance(cairn_world *world);
 /* Check and add a driver of the body in a row, or a load of the body with a uid, which another
@@ -200,6 +208,10 @@ void cairn_varied_release(cairn_world *world);
 /* Functions of time in saved states; reading takes one of them. */
 void cairn_varied_write(cairn_writer *w, const cairn_world *world);
 cairn_status cairn_varied_read(cairn_reader *r, cairn_world *world);
+/* Functions of time for other processes: in the place of a callback, which they cannot call, what
+ * the number will be in the step from now to h later. */
+void cairn_varied_tell(cairn_writer *w, const cairn_world *world, double h);
+cairn_status cairn_varied_hear(cairn_reader *r, cairn_world *world);
 
 /* ---- the periodic cell ----------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/common.h"
 #include "base/memory.h"
 #include "math/vec.h"
@@ -229,6 +230,67 @@ cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
     world->materials.pair_given[there] = world->materials.pair_given[back] = true;
     note_needs(world, &own_def);
     return CAIRN_OK;
+}
+
+/* ---- saved states ---------------------------------------------------------------------------- */
+
+/* The friction law is a record of its own kind. A pair that takes the smaller friction has none. */
+static void write_material(cairn_writer *w, const cairn_material_def *def)
+{
+    const cairn_record *law = cairn_friction_law_record((int)def->friction_law.kind);
+    cairn_write_record(w, cairn_material_record(), def);
+    cairn_write_whole(w, (int64_t)def->friction_law.kind);
+    if (law)
+        cairn_write_record(w, law, &def->friction_law);
+}
+
+/* Pairs are symmetric, so only those with a <= b are written. */
+void cairn_materials_write(cairn_writer *w, const cairn_world *world)
+{
+    size_t n = world->materials.count;
+    cairn_write_whole(w, (int64_t)n);
+    for (size_t a = 0; a < n; a++)
+        write_material(w, &world->materials.items[a]);
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = a; b < n; b++) {
+            cairn_write_whole(w, world->materials.pair_given[a * n + b]);
+            if (world->materials.pair_given[a * n + b])
+                write_material(w, &world->materials.pairs[a * n + b]);
+        }
+}
+
+static cairn_status read_material(cairn_reader *r, cairn_material_def *def)
+{
+    *def = cairn_material_def_default();
+    cairn_read_record(r, cairn_material_record(), def);
+    int kind = (int)cairn_read_within(r, 0, CAIRN_FRICTION_COUNT - 1);
+    const cairn_record *law = cairn_friction_law_record(kind);
+    def->friction_law = cairn_friction_law_default((cairn_friction_kind)kind);
+    if (law && !r->failed)
+        cairn_read_record(r, law, &def->friction_law);
+    return r->failed ? CAIRN_BAD_INPUT : CAIRN_OK;
+}
+
+/* Materials first: pairs refer to them by index. */
+cairn_status cairn_materials_read(cairn_reader *r, cairn_world *world)
+{
+    int n = (int)cairn_read_count(r, 8);
+    cairn_material_def def;
+    for (int a = 0; a < n; a++) {
+        TRY(read_material(r, &def));
+        if ((size_t)a < world->materials.count)
+            TRY(cairn_material_set(world, a, &def));
+        else
+            TRY(cairn_material_create(world, &def, NULL));
+    }
+    for (int a = 0; a < n; a++)
+        for (int b = a; b < n; b++) {
+            if (cairn_read_within(r, 0, 1) == 0)
+                continue;
+            TRY(read_material(r, &def));
+            TRY(cairn_material_pair_set(world, a, b, &def));
+        }
+    return r->failed ? CAIRN_BAD_INPUT : CAIRN_OK;
 }
 
 /* ---- where two materials meet --------------------------------------------------------------- */

@@ -187,9 +187,12 @@ static bool list_contacts(saving *s, load *own)
 /* Whether a function of time is a callback, which belongs to the program and cannot be saved. */
 static bool has_callback(const cairn_world *world)
 {
-    bool found = false;
-    for (size_t k = 0; k < world->driven.varied.count; k++)
-        found |= world->driven.varied.items[k].function.kind == CAIRN_FUNCTION_CALL;
+    bool found = cairn_drivers_call(world);
+    for (size_t k = 0; k < world->driven.varied.count; k++) {
+        const cairn_varied_number *v = &world->driven.varied.items[k];
+        found |=
+            v->told || (!world->driven.varied.plain && v->function.kind == CAIRN_FUNCTION_CALL);
+    }
     for (size_t k = 0; k < world->loaded.count; k++)
         found |= world->loaded.items[k].load.course.kind == CAIRN_FUNCTION_CALL;
     for (size_t k = 0; k < 3 * world->driven.cells.count; k++) {
@@ -197,13 +200,6 @@ static bool has_callback(const cairn_world *world)
         found |= axis->stress.kind == CAIRN_FUNCTION_CALL ||
                  axis->force.kind == CAIRN_FUNCTION_CALL ||
                  axis->strain_rate.kind == CAIRN_FUNCTION_CALL;
-    }
-    for (size_t k = 0; k < world->driven.count; k++) {
-        const cairn_driver *d = &world->driven.items[k].driver;
-        found |= d->turn.kind == CAIRN_FUNCTION_CALL || d->spin.kind == CAIRN_FUNCTION_CALL;
-        for (int i = 0; i < 3; i++)
-            found |=
-                d->path[i].kind == CAIRN_FUNCTION_CALL || d->speed[i].kind == CAIRN_FUNCTION_CALL;
     }
     return found;
 }
@@ -473,6 +469,14 @@ cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, v
     if (status == CAIRN_OK)
         status = save(&s);
     close_saving(&s);
+    return status;
+}
+
+cairn_status cairn_world_save_plain(cairn_world *world, cairn_write_fn *write, void *context)
+{
+    world->driven.varied.plain = true;
+    cairn_status status = cairn_world_save(world, write, context);
+    world->driven.varied.plain = false;
     return status;
 }
 

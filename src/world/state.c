@@ -349,65 +349,6 @@ enum { VERSION = 7 }; /* of the format; other versions are refused */
 
 /* A reader that has failed counts as damaged bytes, CAIRN_BAD_INPUT. */
 
-/* ---- materials ------------------------------------------------------------------------------ */
-
-/* The friction law is a record of its own kind. A pair that takes the smaller friction has none. */
-static void write_material(cairn_writer *w, const cairn_material_def *def)
-{
-    const cairn_record *law = cairn_friction_law_record((int)def->friction_law.kind);
-    cairn_write_record(w, cairn_material_record(), def);
-    cairn_write_whole(w, (int64_t)def->friction_law.kind);
-    if (law)
-        cairn_write_record(w, law, &def->friction_law);
-}
-
-/* Pairs are symmetric, so only those with a <= b are written. */
-static void write_materials(cairn_writer *w, const cairn_world *world)
-{
-    size_t n = world->materials.count;
-    cairn_write_whole(w, (int64_t)n);
-    for (size_t a = 0; a < n; a++)
-        write_material(w, &world->materials.items[a]);
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = a; b < n; b++) {
-            cairn_write_whole(w, world->materials.pair_given[a * n + b]);
-            if (world->materials.pair_given[a * n + b])
-                write_material(w, &world->materials.pairs[a * n + b]);
-        }
-}
-
-static cairn_material_def read_material(cairn_reader *r)
-{
-    cairn_material_def def = cairn_material_def_default();
-    cairn_read_record(r, cairn_material_record(), &def);
-    int kind = (int)cairn_read_within(r, 0, CAIRN_FRICTION_COUNT - 1);
-    const cairn_record *law = cairn_friction_law_record(kind);
-    def.friction_law = cairn_friction_law_default((cairn_friction_kind)kind);
-    if (law && !r->failed)
-        cairn_read_record(r, law, &def.friction_law);
-    return def;
-}
-
-/* Materials first: pairs and bodies refer to them by index. */
-static cairn_status read_materials(cairn_reader *r, cairn_world *world)
-{
-    int n = (int)cairn_read_count(r, 8);
-    for (int a = 0; a < n; a++) {
-        cairn_material_def def = read_material(r);
-        TRY(settle(r));
-        TRY(cairn_material_create(world, &def, NULL));
-    }
-    for (int a = 0; a < n; a++)
-        for (int b = a; b < n; b++) {
-            if (cairn_read_within(r, 0, 1) == 0)
-                continue;
-            cairn_material_def def = read_material(r);
-            TRY(settle(r));
-            TRY(cairn_material_pair_set(world, a, b, &def));
-        }
-    return settle(r);
-}
-
 /* ---- drivers and loads ---------------------------------------------------------------------- */
 
 /* The start of the motion is written as well: the pose of a driven body follows from it. */
@@ -706,7 +647,7 @@ void cairn_state_write_first(cairn_writer *w, const cairn_world *world, int64_t 
     cairn_write_whole(w, world->dimension);
     cairn_write_vector(w, world->gravity);
     cairn_lattice_write(w, world);
-    write_materials(w, world);
+    cairn_materials_write(w, world);
     write_bodies(w, world, rows);
 }
 
@@ -741,7 +682,7 @@ void cairn_state_write_last(cairn_writer *w, const cairn_world *world)
 static cairn_status read_world(cairn_reader *r, cairn_world *world, cairn_saved *part)
 {
     TRY(cairn_lattice_read(r, world));
-    TRY(read_materials(r, world));
+    TRY(cairn_materials_read(r, world));
     TRY(read_bodies(r, world, part));
     TRY(read_each(r, world, read_driver));
     TRY(read_each(r, world, read_load));
@@ -837,10 +778,63 @@ static cairn_status read_change(cairn_reader *r, cairn_world *world)
     return cairn_applied_change(world, &change);
 }
 
-cairn_status cairn_world_applied(const cairn_world *world, cairn_write_fn *write, void *context)
+/* Whether two worlds have the same materials, or the same functions of time: by their bytes, what
+ * differs has other bytes. A callback has none, and is like no other. */
+static bool is_same(const cairn_world *one, const cairn_world *other,
+                    void (*write)(cairn_writer *, const cairn_world *))
+{
+    cairn_writer a = { 0 }, b = { 0 };
+    write(&a, one);
+    write(&b, other);
+    bool same = !a.failed && !b.failed && a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+    cairn_writer_destroy(&a);
+    cairn_writer_destroy(&b);
+    return same;
+}
+
+bool cairn_world_alike(const cairn_world *one, const cairn_world *other)
+{
+    return is_same(one, other, cairn_materials_write) && is_same(one, other, cairn_varied_write);
+}
+
+/* Materials and functions of time, if they are not those of the other world. */
+static void write_laws(cairn_writer *w, const cairn_world *world, const cairn_world *other,
+                       double h)
+{
+    bool materials = !is_same(world, other, cairn_materials_write);
+    bool varied = materials || !is_same(world, other, cairn_varied_write);
+    cairn_write_whole(w, materials);
+    if (materials)
+        cairn_materials_write(w, world);
+    cairn_write_whole(w, varied);
+    if (varied)
+        cairn_varied_tell(w, world, h);
+}
+
+/* Functions of time end first: friction that follows one has no other law. They come again after
+ * the materials. */
+static cairn_status read_laws(cairn_reader *r, cairn_world *world)
+{
+    if (cairn_read_within(r, 0, 1) == 1) {
+        cairn_varied_release(world);
+        TRY(cairn_materials_read(r, world));
+    }
+    if (cairn_read_within(r, 0, 1) == 1) {
+        cairn_varied_release(world);
+        TRY(read_each(r, world, cairn_varied_hear));
+    }
+    return settle(r);
+}
+
+/* Materials come first: bodies refer to them. */
+cairn_status cairn_world_applied(const cairn_world *world, const cairn_world *other, double h,
+                                 cairn_write_fn *write, void *context)
 {
     const cairn_applied *applied = &world->loaded.applied;
     cairn_writer w = { 0 };
+    if (cairn_drivers_call(world))
+        return CAIRN_UNSUPPORTED;
+    write_laws(&w, world, other, h);
     cairn_write_whole(&w, (int64_t)applied->changes.count);
     for (size_t k = 0; k < applied->changes.count; k++)
         write_change(&w, &applied->changes.items[k]);
@@ -859,6 +853,7 @@ cairn_status cairn_world_applied(const cairn_world *world, cairn_write_fn *write
 /* Drivers are replaced by those of the other world, which may be the same. */
 static cairn_status apply(cairn_reader *r, cairn_world *world)
 {
+    TRY(read_laws(r, world));
     TRY(read_each(r, world, read_change));
     world->loaded.applied.energy = cairn_read_real(r);
     TRY(read_each(r, world, read_push));
@@ -879,19 +874,4 @@ cairn_status cairn_world_apply(cairn_world *world, const void *data, size_t byte
     cairn_status status = apply(&r, world);
     cairn_arena_destroy(&arena);
     return status;
-}
-
-/* By their bytes: what differs has other bytes. */
-bool cairn_world_alike(const cairn_world *one, const cairn_world *other)
-{
-    cairn_writer a = { 0 }, b = { 0 };
-    write_materials(&a, one);
-    write_materials(&b, other);
-    cairn_varied_write(&a, one);
-    cairn_varied_write(&b, other);
-    bool same = !a.failed && !b.failed && a.size == b.size && memcmp(a.data, b.data, a.size) == 0 &&
-                one->loaded.force == other->loaded.force;
-    cairn_writer_destroy(&a);
-    cairn_writer_destroy(&b);
-    return same;
 }

@@ -166,6 +166,8 @@ static bool aims_at_end(const cairn_world *world, const cairn_varied_number *v)
 double cairn_varied_in_step(const cairn_world *world, const cairn_varied_number *v, double h)
 {
     double t = world->time;
+    if (v->told)
+        return v->next;
     if (v->what == CAIRN_VARIED_RATE) {
         const cairn_inlet *inlet = &world->inlets.items[v->index];
         double from = fmax(t, inlet->def.start);
@@ -206,26 +208,81 @@ cairn_status cairn_varied_set(cairn_world *world, double h)
     return CAIRN_OK;
 }
 
+static bool is_callback(const cairn_varied_number *v)
+{
+    return v->function.kind == CAIRN_FUNCTION_CALL;
+}
+
+/* Which number it is, as all lists of functions begin. */
+static void write_number(cairn_writer *w, const cairn_varied_number *v)
+{
+    cairn_write_whole(w, (int64_t)v->what);
+    cairn_write_whole(w, v->index);
+}
+
+static void read_number(cairn_reader *r, cairn_varied_number *v)
+{
+    v->what = (cairn_varied)cairn_read_within(r, 0, CAIRN_VARIED_COUNT - 1);
+    v->index = (int)cairn_read_within(r, 0, INT32_MAX);
+}
+
 /* The functions; the numbers themselves are those of the last step. */
 void cairn_varied_write(cairn_writer *w, const cairn_world *world)
 {
     const cairn_varied_list *list = &world->driven.varied;
-    cairn_write_whole(w, (int64_t)list->count);
+    size_t count = 0;
+    for (size_t k = 0; k < list->count; k++)
+        count += !(list->plain && is_callback(&list->items[k]));
+    cairn_write_whole(w, (int64_t)count);
     for (size_t k = 0; k < list->count; k++) {
-        cairn_write_whole(w, (int64_t)list->items[k].what);
-        cairn_write_whole(w, list->items[k].index);
+        if (list->plain && is_callback(&list->items[k]))
+            continue;
+        write_number(w, &list->items[k]);
         cairn_write_function(w, &list->items[k].function);
     }
 }
 
 cairn_status cairn_varied_read(cairn_reader *r, cairn_world *world)
 {
-    int what = (int)cairn_read_within(r, 0, CAIRN_VARIED_COUNT - 1);
-    int index = (int)cairn_read_within(r, 0, INT32_MAX);
-    cairn_function function = cairn_read_function(r);
+    cairn_varied_number v;
+    read_number(r, &v);
+    v.function = cairn_read_function(r);
     if (r->failed)
         return CAIRN_BAD_INPUT;
-    return cairn_world_vary(world, (cairn_varied)what, index, &function);
+    return cairn_world_vary(world, v.what, v.index, &v.function);
+}
+
+void cairn_varied_tell(cairn_writer *w, const cairn_world *world, double h)
+{
+    const cairn_varied_list *list = &world->driven.varied;
+    cairn_write_whole(w, (int64_t)list->count);
+    for (size_t k = 0; k < list->count; k++) {
+        const cairn_varied_number *v = &list->items[k];
+        write_number(w, v);
+        cairn_write_whole(w, is_callback(v));
+        if (is_callback(v))
+            cairn_write_real(w, cairn_varied_in_step(world, v, h));
+        else
+            cairn_write_function(w, &v->function);
+    }
+}
+
+cairn_status cairn_varied_hear(cairn_reader *r, cairn_world *world)
+{
+    cairn_varied_number v = { .function = cairn_function_default(CAIRN_FUNCTION_CONSTANT) };
+    read_number(r, &v);
+    v.told = cairn_read_within(r, 0, 1) == 1;
+    if (v.told)
+        v.next = cairn_read_real(r);
+    else
+        v.function = cairn_read_function(r);
+    if (r->failed)
+        return CAIRN_BAD_INPUT;
+    TRY(cairn_world_vary(world, v.what, v.index, &v.function));
+    cairn_varied_number *made = find_varied(world, v.what, v.index);
+    made->told = v.told;
+    made->next = v.next;
+    return CAIRN_OK;
 }
 
 /* ==== what the caller applies ================================================================= */
@@ -286,7 +343,7 @@ static cairn_body_state state_of(const cairn_world *world, int row)
 static subject subject_of(const cairn_world *world, int row)
 {
     const cairn_body_store *b = &world->bodies;
-    return (subject){ row,          row >= b->held, b->material[row],
+    return (subject){ row,          row >= b->held,  b->material[row],
                       b->mass[row], b->inertia[row], state_of(world, row) };
 }
 

@@ -142,7 +142,8 @@ static const char *const scene_controlled =
     "  - {name: paddle, motion: driven, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0, 0, "
     "0.6],\n"
     "     drivers: [{velocity: {velocity: [0, 0, -0.5]}}], material: stone}\n"
-    "  - {name: arm, shape: {capsule: {radius: 0.02, length: 0.3}}, position: [0, 0, 1.2], material: stone}\n"
+    "  - {name: arm, shape: {capsule: {radius: 0.02, length: 0.3}}, position: [0, 0, 1.2], "
+    "material: stone}\n"
     "joints: [{revolute: {a: arm, anchor: [0, 0, 1.4], axis: [0, 1, 0], turn: {motor: position, "
     "effort: 40}}}]\n"
     "generators:\n"
@@ -152,6 +153,32 @@ static const char *const scene_controlled =
     "run: {time_step: 0.01, duration: 0.2, solver: ngs, parts: 4, threads: 1, frame_interval: "
     "0.05,\n"
     "      certificate: full, checkpoint_every: 0.1, statistics: [energy]}\n";
+
+/* What a caller can change besides bodies: materials, gravity, friction, the rate of an inlet and the
+ * target of a motor. */
+static const char *const scene_lawful =
+    "cairn: 1\n"
+    "gravity: [{harmonic: {amplitude: 1, frequency: 3}}, 0, -9.81]\n"
+    "materials: {stone: {friction: {ramp: {from: 0.5, to: 0.2, stop: 0.2}}}, ice: {friction: "
+    "0.05}}\n"
+    "bodies:\n"
+    "  - {motion: fixed, shape: {half_space: {}}, material: stone}\n"
+    "  - {motion: fixed, shape: {inside_cylinder: {radius: 0.6}}, material: stone}\n"
+    "  - {motion: driven, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0, 0, 0.6],\n"
+    "     drivers: [{velocity: {velocity: [0, 0, -0.5]}}], material: stone}\n"
+    "  - {name: arm, shape: {capsule: {radius: 0.02, length: 0.3}}, position: [0, 0, 1.2], "
+    "material: stone}\n"
+    "joints: [{revolute: {a: arm, anchor: [0, 0, 1.4], axis: [0, 1, 0], turn: {motor: position, "
+    "effort: 40}}}]\n"
+    "generators:\n"
+    "  - grid: {count: [4, 4, 3], spacing: [0.15, 0.15, 0.15], origin: [-0.2, -0.2, 0.1], radius: "
+    "0.07,\n"
+    "           jitter: 0.002, seed: 3, material: stone}\n"
+    "  - pour: {count: 30, rate: 100, centre: [0, 0, 2], size: [0.8, 0.8, 0.2], radius: 0.05, "
+    "material: stone}\n"
+    "run: {time_step: 0.01, duration: 0.2, solver: ngs, parts: 4, threads: 1, frame_interval: "
+    "0.05,\n"
+    "      certificate: full, statistics: [energy]}\n";
 
 /* A laboratory cell: two walls keep a stress, two approach each other. */
 static const char *const scene_cell =
@@ -221,9 +248,11 @@ typedef struct job {
     const char *scene; /* NULL: scene_balls */
     const char *path;  /* of a scene that all members read; NULL: the first one makes it */
     bool resumes;
-    void (*law)(cairn_world *world, int step); /* of the caller, before each step; NULL: none */
-    int steps;    /* that it is stopped after; 0: never */
-    bool shared;  /* members made shares of the world   */
+    void (*law)(cairn_world *world, int step);    /* of the caller, before each step; NULL: none */
+    void (*change)(cairn_world *world, int step); /* before a run without such a law; NULL: none */
+    bool begins;                                  /* the law also acts before the run begins      */
+    int steps;                                    /* that it is stopped after; 0: never */
+    bool shared;                                  /* members made shares of the world   */
     int64_t seen; /* bodies that the scene of the first one had at the end */
     cairn_run_summary summary;
     cairn_status status;
@@ -252,6 +281,8 @@ static void lead_loop(job *j, cairn_link *link)
         scene = scene_text_good(j->scene, j->override);
         scene->link = link;
     }
+    if (j->begins && j->status == CAIRN_OK)
+        j->law(scene->world, 0);
     if (!run && j->status == CAIRN_OK)
         j->status = cairn_run_begin(scene, j->folder, &run, &j->error);
     j->shared = scene && scene->shared;
@@ -287,6 +318,8 @@ static void lead(job *j, cairn_link *link)
     } else {
         scene = scene_text_good(j->scene ? j->scene : scene_balls, j->override);
         scene->link = link;
+        if (j->change)
+            j->change(scene->world, 0);
         j->status = cairn_run(scene, j->folder, stop_after, j, &j->summary, &j->error);
     }
     j->seen = scene && scene->world ? cairn_world_bodies(scene->world).count : 0;
@@ -413,9 +446,10 @@ TEST(cells_and_periodic_cells_go_on_with_other_members)
     static const struct {
         const char *scene;
         int before, after;
-    } runs[] = {
-        { scene_cell, 3, 2 }, { scene_cell, 1, 4 }, { scene_periodic, 2, 3 }, { scene_periodic, 4, 1 }
-    };
+    } runs[] = { { scene_cell, 3, 2 },
+                 { scene_cell, 1, 4 },
+                 { scene_periodic, 2, 3 },
+                 { scene_periodic, 4, 1 } };
     folder alone;
     for (int k = 0; k < 4; k += CHECKED ? 2 : 1) {
         folder f = folder_create();
@@ -783,19 +817,146 @@ TEST(a_loop_sees_all_bodies_of_a_scene_made_in_shares)
     folder_remove(home.path);
 }
 
-static void change_material(cairn_world *world, int step)
+static void vary_as(cairn_world *world, cairn_varied what, cairn_function function)
 {
-    cairn_material_def ice = { .friction = 0.01 };
+    CHECK_OK(cairn_world_vary(world, what, 0, &function));
+}
+
+/* Materials, a pair and functions of time become others; one function ends. */
+static void change_laws(cairn_world *world, int step)
+{
+    static const double when[] = { 0, 0.12, 0.2 }, pull[] = { 4, -3, 2 };
+    cairn_material_def ice = { .friction = 0.01, .restitution = 0.4 }, pair = { .friction = 0.3 };
+    cairn_function table = cairn_function_default(CAIRN_FUNCTION_TABLE);
+    table.time = (cairn_list){ when, 3 };
+    table.values = (cairn_list){ pull, 3 };
     if (step == 2)
+        CHECK_OK(cairn_material_set(world, 1, &ice));
+    if (step == 3)
+        CHECK_OK(cairn_body_set_material(world, (cairn_body_id){ 10 }, 1));
+    if (step == 4)
+        vary_as(world, CAIRN_VARIED_GRAVITY_X,
+                (cairn_function){ CAIRN_FUNCTION_EXPRESSION, .text = "3 * sin(40 * t)" });
+    if (step == 6)
+        CHECK_OK(cairn_material_pair_set(world, 0, 1, &pair));
+    if (step == 8)
+        vary_as(world, CAIRN_VARIED_RATE,
+                (cairn_function){ CAIRN_FUNCTION_RAMP, .from = 100, .to = 400, .stop = 0.2 });
+    if (step == 12)
+        vary_as(world, CAIRN_VARIED_GRAVITY_Y, table);
+    if (step == 14)
+        CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_GRAVITY_X, 0, NULL));
+    if (step == 15)
         CHECK_OK(cairn_material_set(world, 0, &ice));
 }
 
-TEST(materials_stay_as_they_are_in_a_loop_by_several_members)
+static double wave(void *context, double t)
 {
-    run_members(2, (job){ .scene = scene_controlled, .law = change_material, .steps = 3 });
-    CHECK_INT(jobs[0].status, CAIRN_UNSUPPORTED);
-    CHECK_CONTAINS(jobs[0].error.message, "materials, functions of time");
-    CHECK_INT(jobs[1].status, CAIRN_OK);
+    return *(const double *)context * (1 + sin(50 * t));
+}
+
+/* Callbacks, which only the process of the caller has, in each place; one ends, and a material gets
+ * another number while its friction follows one. */
+static void call_laws(cairn_world *world, int step)
+{
+    static double factors[] = { 3, 0.2, 300, 0.1, 5 };
+    static const cairn_varied what[] = { CAIRN_VARIED_GRAVITY_X, CAIRN_VARIED_FRICTION,
+                                         CAIRN_VARIED_RATE, CAIRN_VARIED_TURN,
+                                         CAIRN_VARIED_GRAVITY_Y };
+    cairn_material_def rough = { .friction = 0.9, .restitution = 0.2 };
+    for (int k = 0; k < 5; k++)
+        if (step == (k < 4 ? 2 * k : 0))
+            vary_as(world, what[k],
+                    (cairn_function){ CAIRN_FUNCTION_CALL, .call = wave, .context = &factors[k] });
+    if (step == 9)
+        CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_GRAVITY_Y, 0, NULL));
+    if (step == 11)
+        CHECK_OK(cairn_material_set(world, 0, &rough));
+}
+
+/* By one member and by several; with functions of the program there is no checkpoint. */
+TEST(materials_and_functions_that_the_caller_changes_go_to_all_members)
+{
+    const job laws[] = { { .scene = scene_lawful, .law = change_laws },
+                         { .scene = scene_lawful, .law = call_laws, .begins = true } };
+    for (int k = 0; k < 2; k++) {
+        folder alone = folder_create();
+        job first = laws[k];
+        first.folder = alone.path;
+        run_members(1, first);
+        check_ok(1);
+        uint64_t hash = jobs[0].summary.hash;
+        CHECK(jobs[0].summary.bodies > 60);
+        for (int members = 2; members <= 3; members++) {
+            folder f = folder_create();
+            first = laws[k];
+            first.folder = f.path;
+            first.steps = k == 0 && members == 3 ? 11 : 0;
+            run_members(members, first);
+            check_ok(members);
+            first.resumes = true;
+            if (first.steps > 0)
+                run_members(2, first);
+            check_ok(2);
+            CHECK(jobs[0].summary.hash == hash);
+            CHECK(check_same_h5(&alone, &f) > 80);
+            folder_remove(f.path);
+        }
+        folder_remove(alone.path);
+    }
+}
+
+static cairn_status pull(void *context, const cairn_world *world, double time, cairn_vec3 *force,
+                         cairn_vec3 *torque)
+{
+    (void)context, (void)time, (void)torque;
+    force[cairn_world_bodies(world).held].x = 1;
+    return CAIRN_OK;
+}
+
+static void pull_later(cairn_world *world, int step)
+{
+    cairn_world_on_force(world, step == 2 ? pull : NULL, NULL);
+}
+
+static void pull_always(cairn_world *world, int step)
+{
+    (void)step;
+    cairn_world_on_force(world, pull, NULL);
+}
+
+/* The paddle is moved by a function of the program. */
+static void drive_by_callback(cairn_world *world, int step)
+{
+    static double speed = 0.1;
+    cairn_driver driver = cairn_driver_default(CAIRN_DRIVER_MOTION);
+    driver.speed[2] = (cairn_function){ CAIRN_FUNCTION_CALL, .call = wave, .context = &speed };
+    if (step == 1)
+        CHECK_OK(cairn_body_drive(world, (cairn_body_id){ 2 }, &driver, 1));
+}
+
+/* With a message, at the beginning or before a step; the others end too. */
+TEST(functions_that_members_cannot_call_are_refused)
+{
+    static const struct {
+        job first;
+        const char *message;
+    } wrong[] = {
+        { { .law = pull_later }, "cairn_body_push before each step" },
+        { { .law = pull_always, .begins = true }, "cairn_body_push before each step" },
+        { { .law = drive_by_callback }, "exists in this process alone" },
+        { { .change = call_laws }, "only runs that their caller steps" },
+        { { .change = pull_always }, "cairn_body_push before each step" },
+    };
+    for (int k = 0; k < 5; k++) {
+        job first = wrong[k].first;
+        first.scene = scene_lawful;
+        first.steps = 4;
+        run_members(2, first);
+        CHECK_INT(jobs[0].status, CAIRN_UNSUPPORTED);
+        CHECK_CONTAINS(jobs[0].error.message, wrong[k].message);
+        CHECK_INT(jobs[1].status, CAIRN_OK);
+    }
 }
 
 GROUP(test_together)
@@ -805,7 +966,9 @@ GROUP(test_together)
         CASE(events_happen_as_in_one_process),
         CASE(a_loop_of_the_first_member_controls_the_bodies_of_all),
         CASE(a_loop_sees_all_bodies_of_a_scene_made_in_shares),
-        CASE(materials_stay_as_they_are_in_a_loop_by_several_members), CASE(a_run_goes_on_with_another_number_of_members),
+        CASE(materials_and_functions_that_the_caller_changes_go_to_all_members),
+        CASE(functions_that_members_cannot_call_are_refused),
+        CASE(a_run_goes_on_with_another_number_of_members),
         CASE(cells_and_periodic_cells_go_on_with_other_members),
         CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
         CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
