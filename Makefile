@@ -47,7 +47,7 @@ pictures: build ## draw the scenes of the tree into out/pictures (needs chromium
 	scripts/pictures
 
 repose: build ## plot the angle of repose over rolling friction into out/repose
-	scripts/repose
+	scripts/tables repose
 
 python: setup-test ## build the Python package into a virtual environment of its own and run its tests
 	@scripts/python test

@@ -9,7 +9,7 @@
  *
  *     angle_of_repose SCENE [PATH=VALUE ...]
  *
- * scripts/repose plots the angle against rolling friction. */
+ * scripts/tables plots the angle against rolling friction. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

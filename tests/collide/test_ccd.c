@@ -2,7 +2,7 @@
  * Built where libccd is installed. */
 #include <ccd/ccd.h>
 
-#include "tests/collide/couples.h"
+#include "tests/collide/meetings.h"
 
 static void ccd_support(const void *object, const ccd_vec3_t *direction, ccd_vec3_t *out)
 {

@@ -1,6 +1,6 @@
 /* test_closed_forms.c - pairs of shapes with formulas of their own. */
 #include "collide/narrow.h"
-#include "tests/collide/couples.h"
+#include "tests/collide/meetings.h"
 
 /* ==== test_balls: balls against boxes and capsules: closed forms, and the general method ====== */
 

@@ -9,7 +9,7 @@
  * into the wall has a contact; points are on body and wall, or in a hollow in the plane of a face.
  *
  * CAIRN_RANDOM_POSES sets how many poses of each pair of kinds are tried, default 30; of two solids 60. */
-#include "tests/collide/random_meetings.h"
+#include "tests/collide/meetings.h"
 
 enum { TRIANGLES = 640, POOL = 6, STEPS = 12 };
 

@@ -6,7 +6,7 @@
  * within the margin has a contact with that gap; no contact is deeper; points are on body and wall.
  *
  * CAIRN_RANDOM_POSES sets how many poses of each pair of kinds are tried, default 300. */
-#include "tests/collide/random_meetings.h"
+#include "tests/collide/meetings.h"
 
 enum { WALLS = 6, DIRECTIONS = 720 };
 
@@ -341,9 +341,9 @@ typedef void pose_check(const meeting *m, verdicts *v);
 static cairn_shape draw_wall(cairn_shape_kind kind, int dimension, uint64_t *state)
 {
     cairn_shape s = cairn_shape_default(kind, dimension);
-    bool upright = kind == CAIRN_SHAPE_INSIDE_CYLINDER && dimension == 2;
-    s.axis = upright ? cairn_vec(0, 0, 1)
-                     : cairn_scale(draw(state, 0.5, 2), draw_unit(state, dimension));
+    bool across = kind == CAIRN_SHAPE_INSIDE_CYLINDER && dimension == 2;
+    s.axis =
+        across ? cairn_vec(0, 0, 1) : cairn_scale(draw(state, 0.5, 2), draw_unit(state, dimension));
     s.radius = draw(state, 0.8, 4);
     s.half_angle = draw(state, 0.2, 1.4);
     s.size = cairn_scale(3, draw_lengths(state, dimension));

@@ -5,7 +5,7 @@
 #include "collide/convex.h"
 #include "math/vec.h"
 #include "tests/check.h"
-#include "tests/collide/couples.h"
+#include "tests/collide/meetings.h"
 
 /* ==== test_convex: convex shapes in space, and the difference of two of them ================== */
 

@@ -5,7 +5,7 @@
 #include "collide/convex.h"
 #include "math/vec.h"
 #include "tests/check.h"
-#include "tests/collide/couples.h"
+#include "tests/collide/meetings.h"
 
 /* ==== test_faces: triangles of meshes and segments of polylines as colliders ================== */
 
