@@ -355,6 +355,7 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
         b->omega[i] = cairn_rotate(made->pose.q, def->angular_velocity);
     }
     b->angle[i] = flat ? def->angle : 0;
+    b->image[i] = (cairn_image){ { 0, 0, 0 } };
     b->born[i] = world->time;
     b->passes[i] = 0;
     b->first[i] = b->uid[i];

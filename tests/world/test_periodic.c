@@ -363,14 +363,14 @@ TEST(lists_and_threads_change_nothing)
  * 0.23 s. */
 TEST(an_image_occupies_the_place_of_an_inlet)
 {
-    cairn_scene *scene =
-        scene_text_good("cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
-                        "periodic: {axes: [x], high: [1, 1]}\n"
-                        "bodies: [{shape: {sphere: {radius: 0.2}}, position: [0.98, 0.5],\n"
-                        "          velocity: [-1, 0]}]\n"
-                        "generators: [pour: {count: 1, rate: 1, centre: [0.05, 0.5], radius: 0.1}]\n"
-                        "run: {time_step: 0.01, duration: 1}\n",
-                        NULL);
+    cairn_scene *scene = scene_text_good(
+        "cairn: 1\ndimension: 2\ngravity: [0, 0]\n"
+        "periodic: {axes: [x], high: [1, 1]}\n"
+        "bodies: [{shape: {sphere: {radius: 0.2}}, position: [0.98, 0.5],\n"
+        "          velocity: [-1, 0]}]\n"
+        "generators: [pour: {count: 1, rate: 1, centre: [0.05, 0.5], radius: 0.1}]\n"
+        "run: {time_step: 0.01, duration: 1}\n",
+        NULL);
     int steps = 0;
     while (step_good(scene).entered == 0)
         steps++;
@@ -382,14 +382,15 @@ TEST(an_image_occupies_the_place_of_an_inlet)
  * velocity of its image in the cell, 0.5/s x 1 m less along x. */
 TEST(what_comes_in_is_put_into_the_cell)
 {
-    cairn_scene *scene = scene_text_good(
-        "cairn: 1\ngravity: [0, 0, 0]\n"
-        "periodic: {axes: [x, y], high: [1, 1, 1], gradient_x: [0, 0.5, 0]}\n"
-        "generators:\n"
-        "  - pour: {count: 400, rate: 1e5, centre: [1, 1.5, 0.5], size: [1, 0.8, 1], radius: 0.06,\n"
-        "           velocity: [0.25, 0, 0]}\n"
-        "run: {time_step: 0.0001, duration: 1}\n",
-        NULL);
+    cairn_scene *scene =
+        scene_text_good("cairn: 1\ngravity: [0, 0, 0]\n"
+                        "periodic: {axes: [x, y], high: [1, 1, 1], gradient_x: [0, 0.5, 0]}\n"
+                        "generators:\n"
+                        "  - pour: {count: 400, rate: 1e5, centre: [1, 1.5, 0.5], size: [1, 0.8, "
+                        "1], radius: 0.06,\n"
+                        "           velocity: [0.25, 0, 0]}\n"
+                        "run: {time_step: 0.0001, duration: 1}\n",
+                        NULL);
     cairn_step_report report = step_good(scene);
     report = step_good(scene);
     cairn_bodies b = cairn_world_bodies(scene->world);
@@ -406,6 +407,22 @@ TEST(what_comes_in_is_put_into_the_cell)
                 CHECK(cairn_norm(d) > 0.12 - 1e-9);
             }
     }
+    cairn_scene_destroy(scene);
+}
+
+/* The row was that of a ball that had crossed a face once. */
+TEST(a_new_body_has_crossed_no_face)
+{
+    cairn_scene *scene = scene_text_good(
+        "cairn: 1\ngravity: [0, 0, 0]\nperiodic: {axes: [x], high: [1, 1, 1]}\n"
+        "bodies: [{shape: {sphere: {radius: 0.1}}, position: [0.9, 0, 0], velocity: [10, 0, 0]}]\n"
+        "run: {time_step: 0.01, duration: 1}\n",
+        NULL);
+    run_good(scene, 5);
+    CHECK_INT(cairn_world_bodies(scene->world).image[0].k[0], 1);
+    CHECK_OK(cairn_body_destroy(scene->world, (cairn_body_id){ 0 }));
+    add_sphere(scene->world, 0.1, (cairn_vec3){ 0.5, 0, 0 });
+    CHECK_INT(cairn_world_bodies(scene->world).image[0].k[0], 0);
     cairn_scene_destroy(scene);
 }
 
@@ -477,8 +494,8 @@ static cairn_vec3 path_of(const cairn_scene *s, int i, cairn_vec3 *v)
     return x;
 }
 
-static const char *const sheared_cell =
-    "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: [0, 1.5, 0], gradient_z: [0, 0.4, 0]}";
+static const char *const sheared_cell = "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: "
+                                        "[0, 1.5, 0], gradient_z: [0, 0.4, 0]}";
 
 /* The faces mean nothing to a pair that is alone: on its path without jumps it does what it does in
  * a world without a cell, whatever holds it together. */
@@ -496,7 +513,8 @@ TEST(a_joined_pair_crosses_sheared_faces_as_if_there_were_none)
         "  turn_stiffness: 1, turn_damping: 0.02}",
     };
     for (int k = 0; k < 6; k++) {
-        cairn_scene *open = flying_pair("", joints[k]), *cell = flying_pair(sheared_cell, joints[k]);
+        cairn_scene *open = flying_pair("", joints[k]),
+                    *cell = flying_pair(sheared_cell, joints[k]);
         int steps = CHECKED ? 150 : 500, images = 0, sides = 0;
         for (int n = 0; n < steps; n++) {
             cairn_energy one = step_good(open).energy, other = step_good(cell).energy;
@@ -549,19 +567,19 @@ TEST(a_pendulum_swings_through_a_face)
  * 0.3 m is stretched to 0.5 m and pulls with 50 N/m x 0.2 m; nothing moves. */
 TEST(a_chain_closes_on_itself_through_a_face)
 {
-    cairn_scene *scene = scene_text_good(
-        "cairn: 1\ngravity: [0, 0, 0]\n"
-        "periodic: {axes: [x], high: [1, 1, 1]}\n"
-        "bodies:\n"
-        "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.2, 0, 0]}\n"
-        "  - {name: b, shape: {sphere: {radius: 0.1}}, position: [0.7, 0, 0]}\n"
-        "joints:\n"
-        "  - spring: {a: a, b: b, anchor: [0.2, 0, 0], anchor_b: [0.7, 0, 0],\n"
-        "             slide: {stiffness: 50, rest: 0.3}}\n"
-        "  - spring: {a: b, b: a, anchor: [0.7, 0, 0], anchor_b: [1.2, 0, 0],\n"
-        "             slide: {stiffness: 50, rest: 0.3}}\n"
-        "run: {time_step: 0.01, duration: 1, tolerance: 1e-12}\n",
-        NULL);
+    cairn_scene *scene =
+        scene_text_good("cairn: 1\ngravity: [0, 0, 0]\n"
+                        "periodic: {axes: [x], high: [1, 1, 1]}\n"
+                        "bodies:\n"
+                        "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.2, 0, 0]}\n"
+                        "  - {name: b, shape: {sphere: {radius: 0.1}}, position: [0.7, 0, 0]}\n"
+                        "joints:\n"
+                        "  - spring: {a: a, b: b, anchor: [0.2, 0, 0], anchor_b: [0.7, 0, 0],\n"
+                        "             slide: {stiffness: 50, rest: 0.3}}\n"
+                        "  - spring: {a: b, b: a, anchor: [0.7, 0, 0], anchor_b: [1.2, 0, 0],\n"
+                        "             slide: {stiffness: 50, rest: 0.3}}\n"
+                        "run: {time_step: 0.01, duration: 1, tolerance: 1e-12}\n",
+                        NULL);
     run_good(scene, 50);
     cairn_bodies b = cairn_world_bodies(scene->world);
     for (int k = 0; k < 2; k++) {
@@ -604,25 +622,32 @@ TEST(joined_images_do_not_collide_but_others_do)
 static const char *const joined_gas =
     "cairn: 1\ngravity: [0, 0, 0]\n"
     "parameters: {rate: 0}\n"
-    "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: [0, $rate, 0], gradient_z: [0, $(0.5 * "
+    "periodic: {axes: [x, y, z], high: [1, 1, 1], gradient_x: [0, $rate, 0], gradient_z: [0, $(0.5 "
+    "* "
     "rate), 0]}\n"
     "materials: {a: {friction: 0.3}}\n"
     "bodies:\n"
-    "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.95, 0.1, 0.1], velocity: [1, 3, 0]}\n"
+    "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0.95, 0.1, 0.1], velocity: [1, 3, "
+    "0]}\n"
     "  - {name: b, shape: {box: {size: [0.12, 0.15, 0.14]}}, position: [0.15, 0.1, 0.1], velocity: "
     "[0, 2, 1]}\n"
-    "  - {name: c, shape: {sphere: {radius: 0.09}}, position: [0.4, 0.1, 0.1], velocity: [0, 2, -1]}\n"
-    "  - {name: d, shape: {sphere: {radius: 0.09}}, position: [0.65, 0.1, 0.1], velocity: [1, 1, 0]}\n"
-    "  - {name: e, shape: {box: {size: [0.12, 0.15, 0.14]}}, position: [0.45, 0.9, 0.72], velocity: "
+    "  - {name: c, shape: {sphere: {radius: 0.09}}, position: [0.4, 0.1, 0.1], velocity: [0, 2, "
+    "-1]}\n"
+    "  - {name: d, shape: {sphere: {radius: 0.09}}, position: [0.65, 0.1, 0.1], velocity: [1, 1, "
+    "0]}\n"
+    "  - {name: e, shape: {box: {size: [0.12, 0.15, 0.14]}}, position: [0.45, 0.9, 0.72], "
+    "velocity: "
     "[-2, 2, 1]}\n"
-    "  - {name: f, shape: {sphere: {radius: 0.09}}, position: [0.45, 0.15, 0.72], velocity: [1, 0, 2]}\n"
+    "  - {name: f, shape: {sphere: {radius: 0.09}}, position: [0.45, 0.15, 0.72], velocity: [1, 0, "
+    "2]}\n"
     "joints:\n"
     "  - ball: {a: a, b: b, anchor: [1.05, 0.1, 0.1]}\n"
     "  - distance: {a: b, b: c, anchor: [0.2, 0.1, 0.1], anchor_b: [0.35, 0.1, 0.1]}\n"
     "  - spring: {a: c, b: d, anchor: [0.4, 0.1, 0.1], anchor_b: [0.65, 0.1, 0.1], slide: "
     "{stiffness: 100, damping: 1, rest: 0.2}}\n"
     "  - rope: {a: d, b: a, anchor: [0.7, 0.1, 0.1], anchor_b: [0.9, 0.1, 0.1]}\n"
-    "  - revolute: {a: f, b: e, anchor: [0.45, 1.05, 0.72], axis: [1, 0, 0], turn: {motor: velocity, "
+    "  - revolute: {a: f, b: e, anchor: [0.45, 1.05, 0.72], axis: [1, 0, 0], turn: {motor: "
+    "velocity, "
     "target: 3, effort: 1, friction: 0.01}}\n"
     "generators: [grid: {count: [3, 3, 3], spacing: [0.3, 0.3, 0.3], radius: 0.08, seed: 3,\n"
     "  origin: [0.3, 0.3, 0.27], velocity: [1, -1, 0.5]}]\n"
@@ -641,8 +666,8 @@ TEST(joined_bodies_keep_their_momentum_and_the_ledger_closes)
         for (int i = 0; i < (CHECKED ? 250 : 400); i++) {
             cairn_step_report report = step_good(scene);
             cairn_energy e = report.energy;
-            double after = before + e.driver_work + e.motor_work - e.friction_loss -
-                           e.impact_loss - e.damping_loss - e.numerical_loss;
+            double after = before + e.driver_work + e.motor_work - e.friction_loss - e.impact_loss -
+                           e.damping_loss - e.numerical_loss;
             CHECK_NEAR(e.kinetic + e.elastic, after, 1e-12 * (1 + fabs(after)));
             before = e.kinetic + e.elastic;
             work += fabs(e.driver_work);
@@ -701,7 +726,7 @@ GROUP(test_periodic)
         CASE(statistics_are_those_of_the_whole_cell),
         CASE(a_loaded_cell_goes_on_with_the_same_bits), CASE(lists_and_threads_change_nothing),
         CASE(an_image_occupies_the_place_of_an_inlet), CASE(what_comes_in_is_put_into_the_cell),
-        CASE(bodies_go_round_in_a_periodic_column),
+        CASE(a_new_body_has_crossed_no_face), CASE(bodies_go_round_in_a_periodic_column),
         CASE(a_joined_pair_crosses_sheared_faces_as_if_there_were_none),
         CASE(a_pendulum_swings_through_a_face), CASE(a_chain_closes_on_itself_through_a_face),
         CASE(joined_images_do_not_collide_but_others_do),
