@@ -237,6 +237,8 @@ cairn_run_sources cairn_run_guess_sources(void);      /* v^ where contacts are l
 cairn_run_sources cairn_run_body_sources(const cairn_world *world);
 cairn_run_sources cairn_run_contact_sources(const cairn_world *world);
 
+/* m: the centre of body b of a joint of the frame, or of the image of b that is joined. */
+cairn_vec3 cairn_run_joint_end(const cairn_run_frame *frame, size_t joint);
 /* geometry.c: the definition of a joint; its state in a frame; its state with everything that a
  * certificate needs; the rows of joints in the one-step problem. */
 cairn_run_sources cairn_run_joint_sources(void);

@@ -9,6 +9,7 @@
 
 #include "base/common.h"
 #include "base/memory.h"
+#include "math/vec.h"
 #include "run/frame.h"
 
 /* A part of a compound as it is stored: the columns are gathered from an array of these. */
@@ -508,6 +509,14 @@ static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run
         fill_rows(j, row, i, &s);
         row += (size_t)s.rows;
     }
+}
+
+cairn_vec3 cairn_run_joint_end(const cairn_run_frame *f, size_t joint)
+{
+    cairn_vec3 x = f->world.x[f->joint.slot[2 * joint + 1]];
+    for (int axis = 0; axis < 3; axis++)
+        x = cairn_add_scaled(x, f->joint.image[joint].k[axis], f->cell.edge[axis]);
+    return x;
 }
 
 /* Counts first, because the arena needs the sizes of the arrays. */

@@ -416,8 +416,8 @@ static void add_corner(links *l, cairn_vec3 x)
     l->points++;
 }
 
-/* From the centre of a, over the joint's point on a and that on b, to the centre of b. A joint to
- * the world ends at the point on b. Between the two points the line shows the length of a rod, or
+/* From the centre of a, over the joint's point on a and that on b, to the centre of b, in periodic
+ * worlds to that of the image that is joined. A joint to the world ends at the point on b. Between the two points the line shows the length of a rod, or
  * the drift. */
 static void add_link(const cairn_run_joints *j, size_t row, const cairn_run_frame *f, links *l)
 {
@@ -427,7 +427,7 @@ static void add_link(const cairn_run_joints *j, size_t row, const cairn_run_fram
     add_corner(l, j->point[row]);
     add_corner(l, j->point_b[row]);
     if (slot[1] >= 0)
-        add_corner(l, f->world.x[slot[1]]);
+        add_corner(l, cairn_run_joint_end(f, row));
     l->end[k] = (int64_t)l->points;
     l->force[k] = j->force[row];
     l->torque[k] = j->torque[row];

@@ -600,7 +600,7 @@ static void write_joints(FILE *out, const view *v, const cairn_run_frame *f)
         write_corner(out, v, j->point[k]);
         write_corner(out, v, j->point_b[k]);
         if (j->slot[2 * k + 1] >= 0)
-            write_corner(out, v, f->world.x[j->slot[2 * k + 1]]);
+            write_corner(out, v, cairn_run_joint_end(f, k));
         fprintf(out, "\"/>\n");
     }
     fprintf(out, "</g>\n");
