@@ -165,7 +165,7 @@ class Pages(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, block + done.stderr)
 
     def test_every_scene_of_the_tree_is_right(self):
-        scenes = [path for folder in ("scenes", "scenes/laboratory", "scenes/trust")
+        scenes = [path for folder in ("scenes", "scenes/laboratory", "scenes/periodic", "scenes/series", "scenes/trust")
                   for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
         self.assertGreater(len(scenes), 0)
         for scene in scenes:

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Runs by several processes:  test_mpi.py test_mpi_bits | test_mpi_resume | test_mpi_refusals, or
-test_mpi.py test_mpi_kills [KILLS [SEED]]. Skipped in a build without MPI, except what is said there."""
+test_mpi.py test_mpi_kills [KILLS [SEED]], or test_mpi.py test_mpi_scenes [all | NAME=SECONDS ...]. Skipped in a build
+without MPI, except what is said there."""
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,12 +14,14 @@ import time
 
 CAIRN = os.environ.get("CAIRN", "build/mpi/tools/cairn")
 CHECK = os.environ.get("CAIRN_CHECK", "build/mpi/tools/cairn-check")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 MPIEXEC = os.environ.get("CAIRN_MPIEXEC")  # set by a build with MPI
 SKIPPED = 77
 
 # Open MPI refuses root, and more ranks than processors, unless told otherwise; MPICH does not look at these
 os.environ.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"})
+                   "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+                   "OMP_WAIT_POLICY": "passive"})  # threads of more ranks than processors do not spin
 
 BALLS = """\
 cairn: 1
@@ -143,6 +147,12 @@ run: {time_step: 2e-3, duration: 0.12, solver: ngs, parts: 4, threads: 1, tolera
 SAME = {"bed": (BED, ((2, 1), (4, 1))), "balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))),
         "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "hopper": (HOPPER, ((2, 1), (3, 1))),
         "cell": (CELL, ((2, 1),)), "periodic": (PERIODIC, ((3, 1),))}
+# scenes of the tree and how long, in s, so that bodies push each other in most steps
+SCENES = {"ball_mill": 0.24, "periodic/chains": 0.3, "laboratory/triaxial": 0.02, "laboratory/biaxial_2d": 0.03,
+          "periodic/shear_2d": 0.2, "series/forces": 0.04, "periodic/layer": 0.25, "sleeping_pots": 0.15,
+          "rotating_gravity": 0.12, "sieve": 0.14, "ellipse_collapse_2d": 0.4, "laboratory/oedometer": 0.07,
+          "column_collapse_2d": 0.216, "silo_discharge": 0.28, "box_of_spheres": 0.4, "pebble_bed": 0.32,
+          "shaken_box_2d": 0.46, "rotating_drum_2d": 0.34}
 
 
 def fail(text):
@@ -235,6 +245,55 @@ def test_mpi_bits():
                     run([CHECK, folder])
                 run([CAIRN, "info", folder])
         check_default_parts(home)
+
+
+def pushing(folder):
+    """The share of the steps in which a contact pushes, and how many do in the mean."""
+    import h5py  # pylint: disable=import-outside-toplevel
+    with h5py.File(os.path.join(folder, "run.h5"), "r") as file:
+        active = file["steps/active"][()]
+    return float((active > 0).mean()), float(active.mean())
+
+
+def compare_scene(home, name, seconds, ways):
+    """One scene of the tree by one process, and by ranks and threads."""
+    alone = os.path.join(home, name.replace("/", "_"))
+    words = ["run", os.path.join(ROOT, "scenes", name + ".yaml"), "--quiet"]
+    for key in ("parts=8", "solver=ngs", "max_iterations=12", "paraview=false", "picture=false", "contacts=false",
+                "certificate=summary", "duration=%g" % seconds):
+        words += ["--set", "run." + key]
+    began = time.time()
+    run([CAIRN, *words, "--out", alone, "--threads", "1"])
+    for ranks, threads in ways:
+        folder = "%s-%d-%d" % (alone, ranks, threads)
+        together(ranks, *words, "--out", folder, "--threads", str(threads))
+        compare("%s by %d ranks with %d threads" % (name, ranks, threads), alone, folder)
+        if summary_of(folder)["ranks"]["members"] != ranks:
+            fail("%s: expected %d members" % (name, ranks))
+        shutil.rmtree(folder)
+    share, mean = pushing(alone)
+    print("| %s | %d | %.0f %% | %.0f | %.0f s |" % (name, summary_of(alone)["steps"], 100 * share, mean,
+                                                   time.time() - began), flush=True)
+    if share < 0.5:
+        fail("%s: bodies push each other in %.0f %% of the steps only" % (name, 100 * share))
+
+
+def test_mpi_scenes():
+    """Scenes of the tree in contact: without words two of them by 2 and 3 ranks; else each by 1 to 8 ranks."""
+    need_mpi()
+    chosen, ways = list(SCENES)[:2], ((2, 1), (3, 1))
+    if len(sys.argv) > 2:
+        chosen = list(SCENES) if sys.argv[2] == "all" else sys.argv[2:]
+        ways = [(ranks, threads) for ranks in (1, 2, 3, 4, 8) for threads in (1, 2)]
+    try:
+        import h5py  # pylint: disable=import-outside-toplevel,unused-import
+    except ImportError:
+        print("skipped: h5py is not installed")
+        sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as home:
+        for words in chosen:
+            name, _, seconds = words.partition("=")
+            compare_scene(home, name, float(seconds or SCENES[name]), ways)
 
 
 def check_default_parts(home):

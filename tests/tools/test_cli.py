@@ -620,7 +620,7 @@ class Schema(unittest.TestCase):
     @unittest.skipUnless(jsonschema, "the python packages jsonschema and yaml are not there")
     def test_the_scenes_of_the_tree_are_accepted(self):
         check = jsonschema.Draft202012Validator(schema())
-        scenes = [path for folder in ("scenes", "scenes/laboratory", "scenes/trust")
+        scenes = [path for folder in ("scenes", "scenes/laboratory", "scenes/periodic", "scenes/series", "scenes/trust")
                   for path in glob.glob(os.path.join(ROOT, folder, "*.yaml"))]
         self.assertGreater(len(scenes), 5)
         for path in scenes:

@@ -220,6 +220,26 @@ class Stat(unittest.TestCase):
         self.assertIn("mixing: mixing index of two classes of grains, the last frame\n"
                       "  nothing: no frame has grains of two classes in the region", done.stdout)
 
+    def test_the_power_of_a_ball_mill(self):
+        """The work on the mill is that of the ledger to rounding; that of the mean torque differs by the turn within
+        a step, omega h/2 = 0.4 %; and the mean torque holds the charge, whose centre is beside the axis: M g x."""
+        scene = os.path.abspath(os.path.join(ROOT, "scenes/ball_mill.yaml"))
+        subprocess.run([CAIRN, "run", scene, "--out", "mill", "--quiet", "--set", "run.paraview=false"], check=True,
+                       cwd=self.home.name, timeout=280)
+        rows = self.table("mill/series/mill.csv")
+        work, torque = (sum(row[key] for row in rows) for key in ("work", "torque_y"))
+        with open(os.path.join(self.home.name, "mill", "summary.json"), encoding="utf-8") as file:
+            ledger = json.load(file)["energy"]["driver_work"]
+        self.assertGreater(ledger, 2000)
+        self.assertAlmostEqual(-work / ledger, 1, places=12)
+        self.assertAlmostEqual(torque * 3.83 * 2e-3 / work, 1, delta=0.004)
+        late = [row["torque_y"] for row in rows if row["time"] > 2.001]
+        centre = [row for row in self.table("mill/statistics/centre.csv") if row["time"] > 1.999]
+        x = (sum(row["x"] for row in centre) - 0.5 * (centre[0]["x"] + centre[-1]["x"])) / (len(centre) - 1)
+        self.assertLess(x, -0.1)
+        self.assertAlmostEqual(sum(late) / len(late) / (centre[0]["mass"] * 9.81 * x), 1, delta=0.02)
+        self.assertAlmostEqual(sum(row["work"] for row in self.table("mill/series/power.csv")) / work, 1, places=12)
+
     def test_options_of_measuring(self):
         lines = self.cairn("stat", "run", "slices", "--set", "bins=3",
                            "--region", "-0.5,0.5,*,*").stdout.splitlines()

@@ -561,7 +561,9 @@ TEST(scenes_end_with_the_same_bits)
                    { "superellipsoid_drum", 5 },
                    { "arch_2d", 60 },            /* polygons */
                    { "pebbles_on_a_belt", 300 }, /* rolling, spinning, a belt */
-                   { "rolling_heap_2d", 200 } };
+                   { "rolling_heap_2d", 200 },
+                   { "ball_mill", 100 },         /* a group driven as one, impacts */
+                   { "periodic/chains", 120 } }; /* joints through faces, inlets */
     for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
         char file[512];
         cairn_scene *scene = NULL;
