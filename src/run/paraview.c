@@ -417,8 +417,8 @@ static void add_corner(links *l, cairn_vec3 x)
 }
 
 /* From the centre of a, over the joint's point on a and that on b, to the centre of b, in periodic
- * worlds to that of the image that is joined. A joint to the world ends at the point on b. Between the two points the line shows the length of a rod, or
- * the drift. */
+ * worlds to that of the image that is joined. A joint to the world ends at the point on b. Between
+ * the two points the line shows the length of a rod, or the drift. */
 static void add_link(const cairn_run_joints *j, size_t row, const cairn_run_frame *f, links *l)
 {
     size_t k = l->count++;
