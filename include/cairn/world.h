@@ -440,7 +440,8 @@ CAIRN_API cairn_world_part cairn_world_own(const cairn_world *world);
 CAIRN_API cairn_status cairn_world_gather(cairn_world *world, cairn_world *whole);
 
 /** Copy the numbers that are functions of time (gravity, friction and others), as they were in the
- *  last step, to a world that was made from the same state. Needs no messages. */
+ *  last step, and the periodic cell to a world that was made from the same state. Needs no
+ *  messages. */
 CAIRN_API void cairn_world_copy_varied(const cairn_world *from, cairn_world *to);
 
 /** The square of the largest speed of a dynamic body, m^2/s^2; NaN: a speed is not a number. */

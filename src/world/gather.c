@@ -594,7 +594,6 @@ static cairn_status copy_rest(const cairn_world *from, cairn_world *to)
     TRY(cairn_row_cut_copy(&from->bodies.cut, &to->bodies.cut));
     cairn_world_copy_varied(from, to);
     cairn_cells_copy(from, to);
-    cairn_lattice_copy(from, to);
     prune_loads(to);
     cairn_joints_index(to);
     to->time = from->time;

@@ -57,6 +57,7 @@ void cairn_world_copy_varied(const cairn_world *from, cairn_world *to)
         if (now && copy)
             *copy = *now;
     }
+    cairn_lattice_copy(from, to);
 }
 
 static const char *name_of(cairn_varied what)

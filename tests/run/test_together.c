@@ -394,6 +394,24 @@ TEST(what_varies_and_what_comes_in_is_written_as_by_one_process)
     folder_remove(alone.path);
 }
 
+/* Its edges are in the row of every step, although the members collect the world only for frames. */
+TEST(a_cell_that_shears_is_written_as_by_one_process)
+{
+    folder alone = folder_create(), f = folder_create();
+    const job whole = { .scene = scene_periodic, .override = "run.certificate=summary" };
+    job first = whole;
+    first.folder = alone.path;
+    run_members(1, first);
+    check_ok(1);
+    first = whole;
+    first.folder = f.path;
+    run_members(3, first);
+    check_ok(3);
+    CHECK(check_same_h5(&alone, &f) > 60);
+    folder_remove(f.path);
+    folder_remove(alone.path);
+}
+
 /* Outlets and events, also of a run that goes on with other members. */
 TEST(events_happen_as_in_one_process)
 {
@@ -963,6 +981,7 @@ GROUP(test_together)
 {
     RUN(CASE(a_run_by_several_members_has_the_files_of_one_process),
         CASE(what_varies_and_what_comes_in_is_written_as_by_one_process),
+        CASE(a_cell_that_shears_is_written_as_by_one_process),
         CASE(events_happen_as_in_one_process),
         CASE(a_loop_of_the_first_member_controls_the_bodies_of_all),
         CASE(a_loop_sees_all_bodies_of_a_scene_made_in_shares),
