@@ -434,6 +434,10 @@ typedef struct cairn_world_part {
 /** The bodies that this process computes; those of a world that is not joined are all. */
 CAIRN_API cairn_world_part cairn_world_own(const cairn_world *world);
 
+/** Put rows and contacts in order after a body was removed between two steps, as the next step
+ *  would: a joined world can only then be saved. The inputs of the last step end here. */
+CAIRN_API cairn_status cairn_world_tidy(cairn_world *world, const cairn_step_options *options);
+
 /** Collect the state of a joined world. In process 0 `whole`, a world that was made from the same
  *  state as `world`, is then as if it had made all steps itself, also its cairn_world_step_inputs;
  *  others pass NULL. CAIRN_UNSUPPORTED: the world is not joined. */

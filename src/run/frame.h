@@ -24,9 +24,11 @@ enum { CAIRN_RUN_JOINT_NUMBERS = 23 };
 /* The joints of a frame: states of all that are alive, definitions of those that are new, and their
  * rows in the one-step problem. Arrays belong to the arena of the frame. */
 typedef struct cairn_run_joints {
-    size_t count;   /* joints that are alive: length of the arrays up to `image`      */
-    int32_t *index; /* row in /joints         */
-    int32_t *slot;  /* 2 per joint: rows in the world; -1: the world itself */
+    size_t count;       /* joints that are alive: length of the arrays up to `image` */
+    int32_t *index;     /* row in /joints                                            */
+    int32_t *slot;      /* 2 per joint: rows in the world; -1: the world itself      */
+    cairn_vec3 *centre; /* m, 2 per joint: of both bodies                            */
+    bool *single;       /* joined with the world itself                              */
     uint8_t *broken;
     cairn_vec3 *force, *torque, *point, *point_b;
     double *turn, *slide, *drift, *turn_drift, *phase;
@@ -44,8 +46,8 @@ typedef struct cairn_run_joints {
     double *row_impulse, *row_correction;
 } cairn_run_joints;
 
-/* Add the joints of a world to a frame whose bodies are complete. Assigns rows of /joints. Fails
- * with CAIRN_NO_MEMORY. */
+/* Add the joints of a world to a frame whose bodies have their rows in the roll. Assigns rows of
+ * /joints. Fails with CAIRN_NO_MEMORY. */
 cairn_status cairn_run_joints_take(const cairn_world *world, struct cairn_run_roll *roll,
                                    cairn_arena *arena, struct cairn_run_frame *frame);
 

@@ -397,6 +397,8 @@ static bool take_states(cairn_run_joints *j, cairn_arena *arena)
     bool good = true;
     good = CAIRN_TAKE(arena, j->index, j->count) && good;
     good = CAIRN_TAKE(arena, j->slot, 2 * j->count) && good;
+    good = CAIRN_TAKE(arena, j->centre, 2 * j->count) && good;
+    good = CAIRN_TAKE(arena, j->single, j->count) && good;
     good = CAIRN_TAKE(arena, j->broken, j->count) && good;
     good = CAIRN_TAKE(arena, j->force, j->count) && good;
     good = CAIRN_TAKE(arena, j->torque, j->count) && good;
@@ -484,11 +486,29 @@ static void fill_rows(cairn_run_joints *j, size_t first, int joint, const cairn_
     }
 }
 
+/* Where the bodies of a joint are; those that only another process has it will tell. */
+static void fill_centres(cairn_run_joints *j, size_t row, const cairn_vec3 *x)
+{
+    for (size_t side = 0; side < 2; side++) {
+        int32_t slot = j->slot[2 * row + side];
+        j->centre[2 * row + side] = slot >= 0 ? x[slot] : (cairn_vec3){ 0, 0, 0 };
+    }
+}
+
+/* The row in /bodies of a body of a joint; -1: the world, or a body that was removed. */
+static int32_t row_of(const cairn_run_roll *roll, const cairn_joint_state *s, int side,
+                      cairn_body_id body)
+{
+    bool there = s->alive || s->body[side] >= 0;
+    return there && body.uid != CAIRN_NO_BODY ? cairn_run_roll_find(roll, body.uid) : -1;
+}
+
 /* One pass over the joints of the world. Definitions are stored for new joints (index beyond the
  * roll), alive or not, so that the row in /joints stays equal to the index; states only for those
  * alive. */
 static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run_frame *f)
 {
+    const cairn_bodies b = cairn_world_bodies(world);
     cairn_run_joints *j = &f->joint;
     int count = cairn_world_joint_count(world);
     size_t alive = 0, fresh = 0, row = 0;
@@ -497,15 +517,17 @@ static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run
         cairn_joint_setup setup = cairn_world_joint_setup(world, i);
         if (i >= roll->joints) {
             fill_properties(j, fresh, &setup);
-            j->pair[2 * fresh] = cairn_run_row_of(f, s.body[0]);
-            j->pair[2 * fresh++ + 1] = cairn_run_row_of(f, s.body[1]);
+            j->pair[2 * fresh] = row_of(roll, &s, 0, setup.def.a);
+            j->pair[2 * fresh++ + 1] = row_of(roll, &s, 1, setup.def.b);
         }
         if (!s.alive)
             continue;
         j->index[alive] = i;
         j->turn_target[alive] = setup.def.turn.target;
         j->slide_target[alive] = setup.def.slide.target;
-        fill_state(j, alive++, &s);
+        j->single[alive] = setup.def.b.uid == CAIRN_NO_BODY;
+        fill_state(j, alive, &s);
+        fill_centres(j, alive++, b.x);
         fill_rows(j, row, i, &s);
         row += (size_t)s.rows;
     }
@@ -513,7 +535,7 @@ static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run
 
 cairn_vec3 cairn_run_joint_end(const cairn_run_frame *f, size_t joint)
 {
-    cairn_vec3 x = f->world.x[f->joint.slot[2 * joint + 1]];
+    cairn_vec3 x = f->joint.centre[2 * joint + 1];
     for (int axis = 0; axis < 3; axis++)
         x = cairn_add_scaled(x, f->joint.image[joint].k[axis], f->cell.edge[axis]);
     return x;

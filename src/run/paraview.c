@@ -422,11 +422,10 @@ static void add_corner(links *l, cairn_vec3 x)
 static void add_link(const cairn_run_joints *j, size_t row, const cairn_run_frame *f, links *l)
 {
     size_t k = l->count++;
-    const int32_t *slot = j->slot + 2 * row;
-    add_corner(l, f->world.x[slot[0]]);
+    add_corner(l, j->centre[2 * row]);
     add_corner(l, j->point[row]);
     add_corner(l, j->point_b[row]);
-    if (slot[1] >= 0)
+    if (!j->single[row])
         add_corner(l, cairn_run_joint_end(f, row));
     l->end[k] = (int64_t)l->points;
     l->force[k] = j->force[row];

@@ -596,10 +596,10 @@ static void write_joints(FILE *out, const view *v, const cairn_run_frame *f)
         if (j->broken[k])
             continue;
         fprintf(out, "<polyline points=\"");
-        write_corner(out, v, f->world.x[j->slot[2 * k]]);
+        write_corner(out, v, j->centre[2 * k]);
         write_corner(out, v, j->point[k]);
         write_corner(out, v, j->point_b[k]);
-        if (j->slot[2 * k + 1] >= 0)
+        if (!j->single[k])
             write_corner(out, v, cairn_run_joint_end(f, k));
         fprintf(out, "\"/>\n");
     }

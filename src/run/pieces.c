@@ -2,7 +2,11 @@
  * bodies have moved, pieces of a frame for ParaView, and the picture. Frames are in window.c.
  *
  *   places    Positions at the start are kept by uid: member k has the k-th range of uids, whoever
- *             computes these bodies. */
+ *             computes these bodies.
+ *   sums      Each member adds what it has to the sum of those before it, in the order of rows, as
+ *             one process does.
+ *   joints    All members know their states; where they are fixed to bodies, those that have the
+ *             bodies tell rank 0. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +171,138 @@ cairn_status cairn_team_places(cairn_team *t, cairn_take_places *take, void *con
     return t->link->status;
 }
 
+/* ---- sums for events ------------------------------------------------------------------------- */
+
+/* The impulse of contact j on its body a, in the world frame: r_N n + r_1 t + r_2 n x t. */
+static cairn_vec3 impulse_of(const cairn_contacts *c, int j)
+{
+    const double *r = c->impulse + (size_t)j * (size_t)c->dimension;
+    cairn_vec3 n = c->normal[j], t = c->tangent[j];
+    cairn_vec3 sum = cairn_add_scaled(cairn_scale(r[0], n), r[1], t);
+    return c->dimension == 3 ? cairn_add_scaled(sum, r[2], cairn_cross(n, t)) : sum;
+}
+
+/* Add the impulses on a body in the last step. Of several members the owner of the body has all its
+ * contacts; those of a held body belong to the owners of the other bodies. */
+static void add_impulses(const cairn_team *t, uint64_t uid, cairn_vec3 *sum)
+{
+    const cairn_contacts c = cairn_world_contacts(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    int row = cairn_body_row(t->world, (cairn_body_id){ uid });
+    bool held = row < cairn_world_bodies(t->world).held;
+    for (int j = 0; j < c.count && row >= 0; j++)
+        for (int side = 0; side < 2; side++) {
+            int other = c.body[2 * j + (side ^ 1)], counted = held ? other : row;
+            if (c.body[2 * j + side] == row && counted >= own.begin && counted < own.end)
+                *sum = cairn_add_scaled(*sum, side ? -1 : 1, impulse_of(&c, j));
+        }
+}
+
+static void add_own(const cairn_team *t, const cairn_order *o, cairn_vec3 *sum)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    for (int i = own.begin; o->what == CAIRN_ORDER_MASS && i < own.end; i++)
+        sum->x += b.mass[i];
+    if (o->what == CAIRN_ORDER_IMPULSE)
+        add_impulses(t, (uint64_t)o->from, sum);
+}
+
+/* The last member tells the first one. */
+static cairn_status add_in_turn(cairn_team *t, const cairn_order *o, cairn_vec3 *sum)
+{
+    cairn_link *link = t->link;
+    *sum = (cairn_vec3){ 0, 0, 0 };
+    if (t->copy && link->member > 0)
+        cairn_link_receive_into(link, link->member - 1, sum, sizeof *sum);
+    add_own(t, o, sum);
+    if (!t->copy)
+        return CAIRN_OK;
+    cairn_link_send(link, (link->member + 1) % link->members, sum, sizeof *sum);
+    if (link->member == 0)
+        cairn_link_receive_into(link, link->members - 1, sum, sizeof *sum);
+    return link->status;
+}
+
+cairn_status cairn_team_sum(cairn_team *t, cairn_order_kind what, int64_t uid, cairn_vec3 *sum)
+{
+    const cairn_order order = { .what = what, .from = uid };
+    cairn_team_tell(t, &order);
+    return add_in_turn(t, &order, sum);
+}
+
+/* ---- joints ---------------------------------------------------------------------------------- */
+
+/* Where a joint is fixed to a body, and where that body is. */
+typedef struct joint_end {
+    int64_t end; /* 2 joint + side */
+    cairn_vec3 point, centre;
+} joint_end;
+
+static void pack_ends(const cairn_team *t, cairn_writer *out)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    for (int k = 0; k < cairn_world_joint_count(t->world); k++) {
+        const cairn_joint_state s = cairn_world_joint(t->world, k);
+        for (int side = 0; side < 2 && s.alive; side++) {
+            int row = s.body[side];
+            const joint_end one = { 2 * (int64_t)k + side, side ? s.point_b : s.point,
+                                    row >= 0 ? b.x[row] : s.point };
+            if (row >= own.begin && row < own.end)
+                cairn_write_raw(out, &one, sizeof one);
+        }
+    }
+}
+
+static cairn_status answer_joints(cairn_team *t)
+{
+    cairn_writer out = { 0 };
+    pack_ends(t, &out);
+    cairn_status status = out.failed ? give_up(t->link, CAIRN_NO_MEMORY) : CAIRN_OK;
+    if (status == CAIRN_OK)
+        cairn_link_send(t->link, 0, out.data, out.size);
+    cairn_writer_destroy(&out);
+    return status == CAIRN_OK ? t->link->status : status;
+}
+
+/* Members list joints in the order of the frame, so that the search goes on from `row`. */
+static size_t place_end(const joint_end *one, cairn_run_joints *j, size_t row)
+{
+    size_t side = (size_t)one->end % 2;
+    while (row < j->count && j->index[row] < one->end / 2)
+        row++;
+    if (row == j->count || j->index[row] != one->end / 2)
+        return row;
+    *(side ? &j->point_b[row] : &j->point[row]) = one->point;
+    j->centre[2 * row + side] = one->centre;
+    return row;
+}
+
+cairn_status cairn_team_joint_ends(cairn_team *t, cairn_run_frame *f)
+{
+    if (cairn_world_joint_count(t->world) == 0)
+        return CAIRN_OK;
+    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_JOINTS });
+    for (int k = 1; k < t->link->members; k++) {
+        size_t bytes, row = 0;
+        const char *data = cairn_link_receive(t->link, k, &bytes);
+        for (size_t at = 0; data && at + sizeof(joint_end) <= bytes; at += sizeof(joint_end)) {
+            joint_end one;
+            memcpy(&one, data + at, sizeof one);
+            row = place_end(&one, &f->joint, row);
+        }
+    }
+    return t->link->status;
+}
+
+cairn_status cairn_team_joints(cairn_team *t, cairn_run_roll *roll, cairn_arena *arena,
+                               cairn_run_frame *f)
+{
+    TRY(cairn_run_joints_take(t->world, roll, arena, f));
+    return cairn_team_joint_ends(t, f);
+}
+
 /* ---- pieces for ParaView --------------------------------------------------------------------- */
 
 /* What a member answers: whether it can write its piece, or has written it, and where its bodies
@@ -283,12 +419,12 @@ static cairn_status store_pieces(cairn_team *t, cairn_run_output *o, int64_t ste
     cairn_run_paraview *p = &o->paraview;
     cairn_run_frame frame;
     const cairn_order order = { CAIRN_ORDER_PIECE, (int64_t)p->count, step, p->contacts };
+    TRY(take_own(t, step, &frame));
+    TRY(cairn_team_joint_ends(t, &frame));
     tell_folder(t, &order, p->folder);
-    cairn_status status = take_own(t, step, &frame);
     set_own(t, p);
     p->walls.others = *box;
-    if (status == CAIRN_OK)
-        status = cairn_run_paraview_frame(p, &frame, &t->window.arena, error);
+    cairn_status status = cairn_run_paraview_frame(p, &frame, &t->window.arena, error);
     p->pieces = 0;
     p->walls.others = (cairn_run_box){ 0 };
     piece_note all = hear(t, (piece_note){ .good = 1 });
@@ -463,6 +599,7 @@ cairn_status cairn_piece_answer(cairn_team *t, const cairn_order *o)
     const cairn_window *w = &t->window;
     farthest far;
     choice unread;
+    cairn_vec3 sum;
     switch (o->what) {
     case CAIRN_ORDER_KEEP_PLACES:
         return keep_places(t);
@@ -470,6 +607,11 @@ cairn_status cairn_piece_answer(cairn_team *t, const cairn_order *o)
         return find_farthest(t, &far);
     case CAIRN_ORDER_CHOOSE:
         return choose(t, &unread);
+    case CAIRN_ORDER_MASS:
+    case CAIRN_ORDER_IMPULSE:
+        return add_in_turn(t, o, &sum);
+    case CAIRN_ORDER_JOINTS:
+        return answer_joints(t);
     case CAIRN_ORDER_SEND_PLACES:
         cairn_link_send(t->link, 0, w->place, (size_t)own_uids(t) * sizeof *w->place);
         return t->link->status;

@@ -491,7 +491,7 @@ static cairn_status finish(run *r, cairn_status status)
     cairn_status measured = measure_packing(r), last = CAIRN_OK;
     status = status != CAIRN_OK ? status : seen;
     r->summary.ranks = cairn_team_dismiss(&r->team, r->scene);
-    r->summary.joints = count_joints(r->scene->world);
+    r->summary.joints = count_joints(r->team.world);
     cairn_run_summary_finish(&r->summary);
     measure_lift(r);
     if (!r->write_failed)

@@ -138,12 +138,11 @@ static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_e
     return cairn_world_step_check(t->world, &t->copy->step, error);
 }
 
-/* What a run measures is made from a whole world, and so is what events examine. */
+/* What a run measures is made from a whole world. */
 static bool needs_whole(const cairn_scene *scene)
 {
     const cairn_run_options *run = &scene->run;
-    return run->packing || run->statistics.count > 0 || cairn_world_joint_count(scene->world) > 0 ||
-           scene->event_count > 0;
+    return run->packing || run->statistics.count > 0;
 }
 
 static int count_members(const cairn_link *ranks, int64_t parts)
@@ -301,24 +300,32 @@ bool cairn_team_is_slow(const cairn_team *t, double speed)
 
 /* ---- actions -------------------------------------------------------------------------------- */
 
-static cairn_status act(cairn_world *world, const cairn_deed *deed)
+/* A body that is gone already needs no action. Where one was removed, rows have to be put in order
+ * before something is written. */
+static cairn_status act(cairn_world *world, const cairn_step_options *options,
+                        const cairn_deed *deed)
 {
     cairn_body_id target = { deed->target };
-    if (deed->action == CAIRN_ACTION_OPEN)
-        return cairn_body_destroy(world, target);
-    return deed->action == CAIRN_ACTION_START_DRIVER ? cairn_body_start(world, target)
-                                                     : cairn_body_stop(world, target);
+    bool opens = deed->action == CAIRN_ACTION_OPEN;
+    cairn_status status = opens ? cairn_body_destroy(world, target)
+                          : deed->action == CAIRN_ACTION_START_DRIVER
+                              ? cairn_body_start(world, target)
+                              : cairn_body_stop(world, target);
+    if (status == CAIRN_NOT_FOUND)
+        return CAIRN_OK;
+    return status == CAIRN_OK && opens ? cairn_world_tidy(world, options) : status;
 }
 
-/* scene->world must be current, and stays so. */
 cairn_status cairn_team_act(cairn_team *t, const cairn_scene *scene, const cairn_deed *deed)
 {
+    if (!t->spread)
+        TRY(cairn_team_look(t, scene));
     tell(t, CAIRN_ORDER_ACT);
     for (int k = 1; t->copy && k < t->link->members; k++)
         cairn_link_send(t->link, k, deed, sizeof *deed);
     if (t->copy)
-        TRY(act(t->world, deed));
-    return act(scene->world, deed);
+        TRY(act(t->world, &scene->step, deed));
+    return t->spread ? CAIRN_OK : act(scene->world, &scene->step, deed);
 }
 
 static cairn_status apply_to_all(const void *data, size_t bytes, void *context)
@@ -585,7 +592,7 @@ static cairn_status obey_action(cairn_team *t)
 {
     cairn_deed deed = { 0 };
     cairn_link_receive_into(t->link, 0, &deed, sizeof deed);
-    return t->link->status == CAIRN_OK ? act(t->world, &deed) : t->link->status;
+    return t->link->status == CAIRN_OK ? act(t->world, &t->copy->step, &deed) : t->link->status;
 }
 
 static cairn_status obey_application(cairn_team *t)

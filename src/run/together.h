@@ -38,6 +38,9 @@ typedef enum cairn_order_kind {
     CAIRN_ORDER_KEEP_PLACES, /* the positions of bodies are those of the start                  */
     CAIRN_ORDER_SEND_PLACES,
     CAIRN_ORDER_FARTHEST, /* find the body that moved farthest */
+    CAIRN_ORDER_MASS,     /* add the mass of own bodies, kg, to the sum of those before        */
+    CAIRN_ORDER_IMPULSE,  /* likewise the impulses, N s, of contacts on the body with uid `from` */
+    CAIRN_ORDER_JOINTS,   /* send where joints are fixed to own bodies                         */
     CAIRN_ORDER_HASH,
     CAIRN_ORDER_SAVED_BYTES, /* cairn_world_saved_bytes, by all */
     CAIRN_ORDER_SAVE,        /* cairn_world_save, by all        */
@@ -103,7 +106,7 @@ typedef struct cairn_deed {
     cairn_action action;
     uint64_t target;
 } cairn_deed;
-/* Let all do it; scene->world must be current and stays so. */
+/* Let all do it, if the body is still there. If scene->world has all bodies, it is current then. */
 cairn_status cairn_team_act(cairn_team *team, const cairn_scene *scene, const cairn_deed *deed);
 
 /* Tell all others. */
@@ -137,6 +140,14 @@ void cairn_window_destroy(cairn_window *window);
  * are, and their hash. */
 cairn_status cairn_team_remember(cairn_team *team);
 cairn_status cairn_team_measure(cairn_team *team, cairn_run_summary *summary);
+/* What events ask for: the mass of the bodies of all, CAIRN_ORDER_MASS, in x, or the impulse of all
+ * contacts on a body, CAIRN_ORDER_IMPULSE. The bits are those of one process. */
+cairn_status cairn_team_sum(cairn_team *team, cairn_order_kind what, int64_t uid, cairn_vec3 *sum);
+/* Add the joints to a frame without bodies: those of all members; where they are fixed to bodies
+ * that only other members have is put right in a frame that has joints already. */
+cairn_status cairn_team_joints(cairn_team *team, cairn_run_roll *roll, cairn_arena *arena,
+                               cairn_run_frame *frame);
+cairn_status cairn_team_joint_ends(cairn_team *team, cairn_run_frame *frame);
 /* The positions at the start, by uid, for a checkpoint: lent, piece by piece. */
 typedef void cairn_take_places(const cairn_vec3 *places, int64_t count, void *context);
 cairn_status cairn_team_places(cairn_team *team, cairn_take_places *take, void *context);

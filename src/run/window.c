@@ -581,7 +581,8 @@ cairn_status cairn_window_drawn(cairn_team *t, int64_t count, cairn_run_roll *ro
         status = take_pushes(t, &extras, forces);
     cairn_writer_destroy(&extras);
     TRY(status);
-    return cairn_run_frame_fill(roll, &o->arena, frame);
+    TRY(cairn_run_frame_fill(roll, &o->arena, frame));
+    return cairn_team_joints(t, roll, &o->arena, frame);
 }
 
 /* ---- rank 0: merging contacts ---------------------------------------------------------------- */
@@ -835,10 +836,11 @@ cairn_status cairn_team_frame(cairn_team *t, cairn_run_output *o, int64_t step, 
     TRY(store_bodies(t, &w));
     if (step > 0 && o->scene->run.contacts)
         TRY(store_contacts(t, &w));
-    const cairn_run_frame frame = frame_of(t, o, step);
+    cairn_run_frame frame = frame_of(t, o, step);
+    TRY(cairn_team_joints(t, &o->roll, &o->arena, &frame));
     TRY(cairn_run_file_end_frame(o->file, &frame, error));
     if (step == 0 && cairn_run_file_is_full(o->file))
-        TRY(cairn_run_file_end_detail(o->file, &frame, error));
+        TRY(cairn_run_file_detail(o->file, &frame, error));
     if (o->scene->run.paraview)
         TRY(cairn_team_paraview(t, o, step, error));
     return cairn_run_output_frame_end(o, error);
@@ -847,9 +849,10 @@ cairn_status cairn_team_frame(cairn_team *t, cairn_run_output *o, int64_t step, 
 cairn_status cairn_team_detail(cairn_team *t, cairn_run_output *o, int64_t step, cairn_error *error)
 {
     const writing w = { o, step, true, error };
-    const cairn_run_frame frame = frame_of(t, o, step);
+    cairn_run_frame frame = frame_of(t, o, step);
     TRY(cairn_run_file_end_flush(o->file, true, error));
     TRY(store_bodies(t, &w));
     TRY(store_contacts(t, &w));
-    return cairn_run_file_end_detail(o->file, &frame, error);
+    TRY(cairn_team_joints(t, &o->roll, &o->arena, &frame));
+    return cairn_run_file_detail(o->file, &frame, error);
 }

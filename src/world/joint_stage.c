@@ -114,8 +114,8 @@ static int blocks_for(int rows, int components)
 }
 
 /* The rate of a row with the predicted velocities v^ of the bodies that swing (motion.c). */
-static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *joint,
-                          cairn_vec3 drift, const cairn_row *row)
+static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *joint, cairn_vec3 drift,
+                          const cairn_row *row)
 {
     double rate = -cairn_dot(row->e, drift);
     for (int side = 0; side < 2; side++) {
@@ -354,12 +354,10 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
     int64_t broken = 0;
     for (size_t k = 0; k < world->joints.count; k++) {
         cairn_joint *joint = &world->joints.items[k];
-        if (joint->elsewhere)
-            continue;
-        if (!in_force(joint)) {
+        if (!joint->alive || joint->broken) /* its bodies may be with two members */
             joint->force = joint->torque = cairn_vec(0, 0, 0);
+        if (!in_force(joint))
             continue;
-        }
         size_t bytes = (size_t)joint->rows * sizeof(double);
         memcpy(joint->impulse, answer->r + entry, bytes);
         memset(joint->correction, 0, sizeof joint->correction);

@@ -374,18 +374,19 @@ static void follow(cairn_world *world, const cairn_image *put)
     }
 }
 
-/* So do joints. The member that has the bodies of a joint tells the others, who may get them before
- * the step is done. */
+/* So do joints. The members that have the bodies of a joint, those of a broken one may be two, tell
+ * the others, who may get them before the step is done. */
 static void follow_joints(cairn_world *world, const cairn_image *put, int64_t *moved)
 {
     cairn_joint_list *joints = &world->joints;
     for (size_t k = 0; k < joints->count; k++) {
         const cairn_joint *j = &joints->items[k];
         for (int i = 0; i < 3; i++) {
-            bool here = j->alive && !j->elsewhere;
-            int32_t a = here && j->body[0] >= 0 ? put[j->body[0]].k[i] : 0;
-            int32_t b = here && j->body[1] >= 0 ? put[j->body[1]].k[i] : 0;
-            moved[3 * k + (size_t)i] = a - b;
+            int64_t by = 0;
+            for (int side = 0; side < 2 && j->alive; side++)
+                if (j->body[side] >= 0 && cairn_world_moves(world, j->body[side]))
+                    by += side ? -put[j->body[side]].k[i] : put[j->body[side]].k[i];
+            moved[3 * k + (size_t)i] = by;
         }
     }
     cairn_link_sums(world->exchange.link, moved, 3 * (int)joints->count);

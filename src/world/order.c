@@ -421,6 +421,14 @@ cairn_status cairn_world_put_in_order(cairn_world *world, const cairn_step_optio
     return sort_contacts(world);
 }
 
+/* As the next step would: contacts then have one order, whoever has their bodies. */
+cairn_status cairn_world_tidy(cairn_world *world, const cairn_step_options *options)
+{
+    TRY(cairn_exchange_restore(world, options));
+    cairn_world_name_rows(world);
+    return sort_contacts(world);
+}
+
 /* ---- rows by uid ----------------------------------------------------------------------------- */
 
 /* The map from uids to rows. At most half of the places are used, so that a search

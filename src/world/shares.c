@@ -792,6 +792,7 @@ static cairn_status join(cairn_world *world, cairn_link *link, cairn_reader *r)
     if (!x->neighbour)
         return CAIRN_NO_MEMORY;
     TRY(read_ties(r, world, all));
+    world->joints.changed = world->joints.count > 0; /* whose they are is known from now on */
     return find_borders(world);
 }
 

@@ -310,14 +310,20 @@ static void read_joint(cairn_reader *r, cairn_joint *joint)
     read_reals(r, joint);
 }
 
+/* A share knows the joints and loads of all bodies, wherever they are. */
+static bool may_exist(const cairn_world *world, cairn_body_id body)
+{
+    return world->exchange.making || cairn_body_row(world, body) >= 0;
+}
+
 /* A joint that is alive must exist in this dimension, between bodies that exist. */
 static cairn_status check_joint(cairn_world *world, const cairn_joint *joint)
 {
     cairn_body_id a = joint->def.a, b = joint->def.b;
     if (!joint->alive)
         return CAIRN_OK;
-    if (!cairn_joint_exists(joint->def.kind, world->dimension) || cairn_body_row(world, a) < 0 ||
-        (b.uid != CAIRN_NO_BODY && cairn_body_row(world, b) < 0))
+    if (!cairn_joint_exists(joint->def.kind, world->dimension) || !may_exist(world, a) ||
+        (b.uid != CAIRN_NO_BODY && !may_exist(world, b)))
         return CAIRN_BAD_INPUT;
     TRY(cairn_record_check(cairn_joint_drive_record(), &joint->def.turn, &world->error));
     return cairn_record_check(cairn_joint_drive_record(), &joint->def.slide, &world->error);
@@ -409,12 +415,10 @@ static void write_loads(cairn_writer *w, const cairn_world *world)
     }
 }
 
-/* A share keeps the loads of all bodies, wherever they are. */
 static cairn_status read_load(cairn_reader *r, cairn_world *world)
 {
     uint64_t uid = (uint64_t)cairn_read_within(r, 0, (int64_t)world->bodies.next_uid - 1);
-    r->failed =
-        r->failed || (!world->exchange.making && cairn_body_row(world, (cairn_body_id){ uid }) < 0);
+    r->failed = r->failed || !may_exist(world, (cairn_body_id){ uid });
     int kind = (int)cairn_read_within(r, 0, CAIRN_LOAD_COUNT - 1);
     cairn_load load = cairn_load_default((cairn_load_kind)kind);
     cairn_read_record(r, cairn_load_record(kind), &load);

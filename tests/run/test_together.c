@@ -114,6 +114,8 @@ static const char *const scene_events =
     "bodies:\n"
     "  - {name: hopper, motion: fixed, shape: {inside_cone: {half_angle: 1.2}}}\n"
     "  - {name: gate, motion: fixed, shape: {half_space: {}}, position: [0, 0, 0.15]}\n"
+    "  - {name: lid, motion: fixed, shape: {half_space: {axis: [0, 0, -1]}}, position: [0, 0, 2]}\n"
+    "  - {name: grain, shape: {sphere: {radius: 0.02}}, position: [0.2, 0, 0.9]}\n"
     "  - {name: bar, motion: driven, shape: {capsule: {radius: 0.02, length: 0.3}},\n"
     "     position: [0, 0.3, 0.8], drivers: [{velocity: {velocity: [0, 0.1, 0], start: .inf}}]}\n"
     "generators:\n"
@@ -129,8 +131,51 @@ static const char *const scene_events =
     "  - {when: {force_above: {body: gate, force: 5}}, do: {save_state: loaded}}\n"
     "  - {when: {settled: {speed: 3, for: 0.05}}, do: {open: gate}}\n"
     "  - {when: {mass_below: {mass: 20.5}}, do: {save_state: light}}\n"
+    "  - {when: {time: {at: 0.1}}, do: {open: lid}}\n"
+    "  - {when: {time: {at: 0.1}}, do: {save_state: opened}}\n"
+    "  - {when: {time: {at: 0.3}}, do: {open: grain}}\n"
+    "  - {when: {time: {at: 0.3}}, do: {open: grain}}\n"
+    "  - {when: {mass_below: {mass: 20.459, from: 0.295}}, do: {save_state: later}}\n"
     "run: {time_step: 5e-3, duration: 0.4, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
-    "      frame_interval: 0.05, certificate: full, checkpoint_every: 0.1, statistics: [flow]}\n";
+    "      frame_interval: 0.05, certificate: full, checkpoint_every: 0.1,\n"
+    "      statistics: [flow], paraview: false}\n";
+
+/* Joints that bind bodies of different members, one that breaks and whose bodies then part, one to
+ * the world, one to a wall, a motor, and one whose body leaves. */
+static const char *const scene_joints =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}}\n"
+    "bodies:\n"
+    "  - {name: floor, motion: fixed, shape: {half_space: {}}}\n"
+    "  - {name: a, shape: {sphere: {radius: 0.05}}, position: [-0.7, 0, 0.6]}\n"
+    "  - {name: b, shape: {sphere: {radius: 0.05}}, position: [0.7, 0, 0.6]}\n"
+    "  - {name: c, shape: {sphere: {radius: 0.05}}, position: [0, 0.7, 0.6], velocity: [0, 9, 0]}\n"
+    "  - {name: d, shape: {sphere: {radius: 0.05}}, position: [0, -0.7, 0.6], velocity: [0, -9, "
+    "0]}\n"
+    "  - {name: e, shape: {sphere: {radius: 0.05}}, position: [0.5, 0.5, 0.7]}\n"
+    "  - {name: f, shape: {sphere: {radius: 0.05}}, position: [-0.5, 0.5, 0.7]}\n"
+    "  - {name: g, shape: {sphere: {radius: 0.05}}, position: [-0.5, -0.5, 0.7]}\n"
+    "  - {name: wall, motion: fixed, shape: {inside_cylinder: {radius: 1.2}}}\n"
+    "joints:\n"
+    "  - distance: {name: rod, a: a, b: b, anchor: [-0.7, 0, 0.6], anchor_b: [0.7, 0, 0.6]}\n"
+    "  - ball: {a: c, b: d, anchor: [0, 0, 0.6], break_force: 1}\n"
+    "  - revolute: {a: e, anchor: [0.5, 0.4, 0.7], axis: [1, 0, 0],\n"
+    "     turn: {motor: velocity, target: 3, effort: 1}}\n"
+    "  - spring: {a: f, b: wall, anchor: [-0.5, 0.5, 0.7], anchor_b: [-0.8, 0.8, 0.7],\n"
+    "     slide: {stiffness: 50, rest: 0.2}}\n"
+    "  - ball: {a: g, anchor: [-0.5, -0.5, 0.8]}\n"
+    "generators:\n"
+    "  - grid: {count: [8, 8, 4], spacing: [0.12, 0.12, 0.11], origin: [-0.42, -0.42, 0.06], "
+    "radius: "
+    "0.05,\n"
+    "           jitter: 0.005, seed: 3}\n"
+    "outlets:\n"
+    "  - box: {centre: [-0.5, -0.5, 0.7], size: [0.1, 0.1, 0.1], start: 0.06}\n"
+    "series:\n"
+    "  - {name: rod, joint: rod}\n"
+    "  - {name: floor, bodies: floor}\n"
+    "run: {time_step: 5e-3, duration: 0.2, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
+    "      frame_interval: 0.05, certificate: full, checkpoint_every: 0.1}\n";
 
 /* What a control law acts on: balls, a paddle that is driven and an arm with a motor. */
 static const char *const scene_controlled =
@@ -667,6 +712,50 @@ TEST(a_full_certificate_needs_no_whole_world)
     }
 }
 
+/* Each scene is run by all, stopped and gone on with by other members: no rank has all bodies, and
+ * the files are those of one process. */
+TEST(joints_and_events_need_no_whole_world)
+{
+    static const char *const states[] = { "light.state", "loaded.state", "opened.state",
+                                          "later.state" };
+    static const struct {
+        const char *scene, *override;
+        int steps, series; /* of the first part; files of series */
+    } cases[] = { { scene_joints, NULL, 17, 2 }, { scene_events, "run.statistics=[]", 33, 0 } };
+    for (int k = 0; k < (int)(sizeof cases / sizeof cases[0]); k++) {
+        folder home = folder_create(), alone = folder_create(), f = folder_create();
+        file_write(&home, "scene.yaml", cases[k].scene);
+        path scene = path_in(&home, "scene.yaml");
+        job part = { .folder = alone.path, .path = scene.text, .override = cases[k].override };
+        run_members(1, part);
+        check_ok(1);
+        const cairn_run_summary one = jobs[0].summary;
+        part.folder = f.path;
+        for (int go = 0; go < 2; go++) {
+            part.steps = go ? cases[k].steps : 0;
+            run_members(3, part);
+            check_ok(3);
+            CHECK(jobs[0].shared && jobs[0].seen < one.bodies);
+            if (go)
+                run_members(2, (job){ .folder = f.path, .resumes = true });
+            check_ok(2);
+            CHECK(jobs[0].shared && jobs[0].seen < one.bodies);
+            CHECK(jobs[0].summary.hash == one.hash);
+            CHECK_INT(jobs[0].summary.joints, one.joints);
+            CHECK(check_same_h5(&alone, &f) > 80);
+            if (cases[k].series > 0)
+                CHECK_INT(check_same_files(&alone, &f, "series"), cases[k].series);
+            CHECK(share_of_same_bytes(&alone, &f, "picture.svg") == 1);
+            CHECK(share_of_same_bytes(&alone, &f, "state") == 1);
+            for (int i = 0; i < 4 && cases[k].scene == scene_events; i++)
+                CHECK(share_of_same_bytes(&alone, &f, states[i]) == 1);
+        }
+        folder_remove(f.path);
+        folder_remove(alone.path);
+        folder_remove(home.path);
+    }
+}
+
 /* They need all bodies: spheres that fill the places between others, and a state. */
 TEST(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member)
 {
@@ -992,7 +1081,7 @@ GROUP(test_together)
         CASE(members_that_make_shares_of_a_scene_write_the_files_of_one_process),
         CASE(a_run_without_a_whole_world_writes_the_frames_of_one_process),
         CASE(a_run_without_a_whole_world_goes_on_after_a_stop),
-        CASE(a_full_certificate_needs_no_whole_world),
+        CASE(a_full_certificate_needs_no_whole_world), CASE(joints_and_events_need_no_whole_world),
         CASE(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member),
         CASE(a_scene_whose_shares_overlap_is_refused_as_by_one_process),
         CASE(the_default_number_of_parts_does_not_depend_on_members),
