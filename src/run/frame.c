@@ -8,6 +8,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "cairn/world.h"
+#include "math/vec.h"
 #include "run/run_file.h"
 
 /* ---- rows of the run ------------------------------------------------------------------------ */
@@ -282,6 +283,14 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
                               .shelf = &roll->shelf };
     TRY(cairn_run_frame_fill(roll, arena, out));
     return cairn_run_joints_take(world, roll, arena, out);
+}
+
+cairn_vec3 cairn_run_place(const cairn_bodies *bodies, const cairn_lattice *cell, int slot)
+{
+    cairn_vec3 x = bodies->x[slot];
+    for (int axis = 0; axis < 3; axis++)
+        x = cairn_add_scaled(x, bodies->image[slot].k[axis], cell->edge[axis]);
+    return x;
 }
 
 /* ---- detail --------------------------------------------------------------------------------- */

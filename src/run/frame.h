@@ -178,6 +178,9 @@ cairn_status cairn_run_frame_fill(cairn_run_roll *roll, cairn_arena *arena, cair
 /* The row of a body in /bodies; -1: it has none yet. */
 int32_t cairn_run_roll_find(const cairn_run_roll *roll, uint64_t uid);
 
+/* Where a body is on its path, m; in a periodic cell, from which it was put back, without jumps. */
+cairn_vec3 cairn_run_place(const cairn_bodies *bodies, const cairn_lattice *cell, int slot);
+
 /* Whether a body has a load, or is a wall that a cell holds: only these are stored. */
 bool cairn_run_has_load(const cairn_step_inputs *in, int row);
 /* Memory for loads, poses and guesses of at most `count` bodies. */

@@ -47,12 +47,14 @@ static void write_stays(const cairn_team *t, int member, cairn_writer *out)
 {
     const cairn_bodies b = cairn_world_bodies(t->world);
     const cairn_world_part own = cairn_world_own(t->world);
+    const cairn_lattice cell = cairn_world_lattice(t->world);
     const cairn_window *w = &t->window;
     int begin = cairn_window_find(w, b.uid, first_uid(t, member));
     int end = cairn_window_find(w, b.uid, first_uid(t, member + 1));
     for (int i = begin; i < end; i++) {
         int row = w->row[i];
-        const stay one = { b.uid[row], row < b.held ? -1 : own.order[row], b.x[row] };
+        const stay one = { b.uid[row], row < b.held ? -1 : own.order[row],
+                           cairn_run_place(&b, &cell, row) };
         cairn_write_raw(out, &one, sizeof one);
     }
 }

@@ -372,21 +372,12 @@ static cairn_status measure_packing(run *r)
 
 /* ---- displacement --------------------------------------------------------------------------- */
 
-/* Where a body is on its path; in a periodic cell, from which it was put back, without jumps. */
-static cairn_vec3 place_of(const run *r, const cairn_bodies *bodies, int i)
-{
-    const cairn_lattice cell = cairn_world_lattice(r->scene->world);
-    cairn_vec3 x = bodies->x[i];
-    for (int axis = 0; axis < 3; axis++)
-        x = cairn_add_scaled(x, bodies->image[i].k[axis], cell.edge[axis]);
-    return x;
-}
-
 /* By uid, because rows may change. Bodies that inlets add later have larger uids and no position at
  * the start. */
 static cairn_status remember_places(run *r)
 {
     const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
+    const cairn_lattice cell = cairn_world_lattice(r->scene->world);
     uint64_t count = 0;
     for (int i = 0; i < bodies.count; i++)
         count = bodies.uid[i] < count ? count : bodies.uid[i] + 1;
@@ -395,7 +386,7 @@ static cairn_status remember_places(run *r)
         return CAIRN_NO_MEMORY;
     r->place_count = (int)count;
     for (int i = 0; i < bodies.count; i++)
-        r->places[bodies.uid[i]] = place_of(r, &bodies, i);
+        r->places[bodies.uid[i]] = cairn_run_place(&bodies, &cell, i);
     return CAIRN_OK;
 }
 
@@ -403,12 +394,13 @@ static cairn_status remember_places(run *r)
 static void measure_displacement(run *r)
 {
     const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
+    const cairn_lattice cell = cairn_world_lattice(r->scene->world);
     r->summary.displaced = -1;
     for (int i = bodies.held; i < bodies.count; i++) {
         uint64_t uid = bodies.uid[i];
         if (uid >= (uint64_t)r->place_count)
             continue;
-        double moved = cairn_norm(cairn_sub(place_of(r, &bodies, i), r->places[uid]));
+        double moved = cairn_norm(cairn_sub(cairn_run_place(&bodies, &cell, i), r->places[uid]));
         if (r->summary.displaced < 0 || moved > r->summary.displacement) {
             r->summary.displacement = moved;
             r->summary.displaced = (int64_t)uid;

@@ -150,18 +150,15 @@ static int count_members(const cairn_link *ranks, int64_t parts)
     return parts < ranks->members ? (int)parts : ranks->members;
 }
 
-/* Images of a periodic world touch bodies of any share; and which shapes with data of their own are
- * in run.h5 is found by the bodies that have them. */
+/* Which shapes with data of their own are in run.h5 is found by the bodies that have them. */
 bool cairn_team_can_spread(const cairn_team *t, const cairn_scene *scene)
 {
     const cairn_bodies b = cairn_world_bodies(scene->world);
-    const cairn_lattice cell = cairn_world_lattice(scene->world);
     int64_t parts = scene->step.parts > 0 ? scene->step.parts : default_parts(scene->world);
     bool data = false;
     for (int id = 0; id < b.shape_count; id++)
         data = data || b.shapes[id].geometry;
-    return count_members(t->ranks, parts) > 1 && !t->whole && !needs_whole(scene) && !data &&
-           !cairn_lattice_exists(&cell);
+    return count_members(t->ranks, parts) > 1 && !t->whole && !needs_whole(scene) && !data;
 }
 
 /* Rank 0: one share after the other, each when the one before has arrived, so that only one of them

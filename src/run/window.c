@@ -454,6 +454,7 @@ static cairn_run_frame frame_of(const cairn_team *t, const cairn_run_output *o, 
                               .time = cairn_world_time(t->world),
                               .time_step = o->scene->step.time_step,
                               .dimension = cairn_world_dimension(t->world),
+                              .cell = cairn_world_lattice(t->world),
                               .shelf = &o->roll.shelf };
 }
 

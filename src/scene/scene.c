@@ -116,14 +116,14 @@ static cairn_status make_origins(cairn_scene_build *b)
 }
 
 /* From here on bodies have no names, and nothing refers to them: each process keeps its share. A
- * cell weighs all bodies, and images of a periodic world touch bodies of any share. */
+ * cell weighs all bodies. */
 static cairn_status begin_share(cairn_scene_build *b)
 {
     const cairn_scene_share *s = b->share;
     const cairn_link *link = s ? s->link : NULL;
     if (!s)
         return CAIRN_OK;
-    static const char *const whole[] = { "start", "cells", "periodic" };
+    static const char *const whole[] = { "start", "cells" };
     for (size_t k = 0; k < sizeof whole / sizeof whole[0]; k++)
         if (cairn_yaml_find(b->tree.root, whole[k]))
             return cairn_fail(b->error, CAIRN_UNSUPPORTED, whole[k],
@@ -134,15 +134,11 @@ static cairn_status begin_share(cairn_scene_build *b)
     return status == CAIRN_OK ? status : cairn_scene_no_memory(b);
 }
 
-/* When all processes have made their bodies, or one of them has failed: join the worlds. The
- * energies are those of the order of creation, which the search for overlaps changes. */
-static cairn_status join_shares(cairn_scene_build *b, cairn_status status)
+/* Whether all processes have come so far. */
+static cairn_status agree(cairn_scene_build *b, cairn_status status)
 {
     cairn_scene_share *s = b->share;
-    cairn_world *world = b->scene->world;
     int64_t worst = (int64_t)status;
-    if (!s || !s->link)
-        return status;
     cairn_link_largests(s->link, &worst, 1);
     s->elsewhere = s->link->status == CAIRN_OK ? (cairn_status)worst : s->link->status;
     TRY(status);
@@ -150,8 +146,28 @@ static cairn_status join_shares(cairn_scene_build *b, cairn_status status)
         return cairn_fail(b->error, s->elsewhere, "",
                           "another rank could not make its share of the scene: %s",
                           cairn_status_text(s->elsewhere));
+    return CAIRN_OK;
+}
+
+/* What does not fit into a periodic cell is known to the process that has it: the first one, if it
+ * makes the whole world alone, finds it and says where it is in the scene. */
+static cairn_status check_cell(cairn_scene_build *b)
+{
+    return cairn_scene_check_periodic(b) == CAIRN_OK ? CAIRN_OK : CAIRN_UNSUPPORTED;
+}
+
+/* When all processes have made their bodies, or one of them has failed: join the worlds. The
+ * energies are those of the order of creation, which the search for overlaps changes. */
+static cairn_status join_shares(cairn_scene_build *b, cairn_status status)
+{
+    cairn_scene_share *s = b->share;
+    cairn_world *world = b->scene->world;
+    if (!s || !s->link)
+        return status;
+    TRY(agree(b, status));
     status = cairn_world_join(world, s->link);
     TRY(cairn_scene_blame(b, status, b->tree.root, cairn_world_error(world)));
+    TRY(agree(b, check_cell(b)));
     cairn_world_energy(world, &s->kinetic, &s->potential);
     return cairn_scene_check_overlap(b);
 }
@@ -176,7 +192,8 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_outlets(b));
     TRY(cairn_scene_read_events(b));
     TRY(cairn_scene_read_series(b));
-    TRY(cairn_scene_check_periodic(b));
+    if (!b->share)
+        TRY(cairn_scene_check_periodic(b));
     if (b->chooses_backend && !b->share)
         b->scene->step.backend =
             cairn_world_choose_backend(b->scene->world, &b->scene->step, "cuda", b->bodies_to_come);
