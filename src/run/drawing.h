@@ -117,8 +117,13 @@ typedef struct cairn_run_paraview {
     cairn_run_solids solids;       /* shapes of moving bodies other than balls */
     cairn_vtk_moment *shape_times; /* frames with such bodies */
     size_t shape_count, shape_times_room;
-    /* of a frame that several ranks write: their number, which one this is, and its bodies */
+    size_t solids_written; /* shapes in shapes_geometry.vtp */
+    /* of a frame that several ranks write: their number, which one this is, and its bodies; the
+     * first one also has the held ones */
     int pieces, piece, own, own_end;
+    bool any_balls, any_shapes; /* some rank has, or had, a ball; has another moving shape */
+    const int32_t *numbers;     /* by shape of the world: its number in `solids`; lent */
+    const cairn_vec3 *held; /* N, first rank: forces of all ranks on held bodies; lent, or NULL */
 } cairn_run_paraview;
 
 /* Create folder/paraview for a new run, or continue a series after the frames whose times `out`
@@ -132,10 +137,12 @@ cairn_status cairn_run_paraview_reserve(cairn_run_paraview *paraview, size_t fra
 /* Write a frame. Scratch memory comes from `arena`, which may be the one that holds the frame. */
 cairn_status cairn_run_paraview_frame(cairn_run_paraview *paraview, const cairn_run_frame *frame,
                                       cairn_arena *arena, cairn_error *error);
-/* Write what this rank has of frame paraview->count, as a piece of its bodies and contacts. Moving
- * bodies must be balls, and held ones walls. */
+/* Write what this rank has of frame paraview->count, as a piece of its bodies and contacts. */
 cairn_status cairn_run_paraview_piece(cairn_run_paraview *paraview, const cairn_run_frame *frame,
                                       cairn_arena *arena, cairn_error *error);
+/* Add the forces, N, of this rank's contacts on held bodies, by row. */
+void cairn_run_paraview_held(const cairn_run_paraview *paraview, const cairn_run_frame *frame,
+                             cairn_vec3 *sum);
 /* Write the .pvd files of the frames so far. */
 cairn_status cairn_run_paraview_flush(const cairn_run_paraview *paraview, cairn_error *error);
 /* Flush, then remove the files of an earlier run that this one did not replace. */
@@ -154,12 +161,34 @@ cairn_status cairn_run_view_write(const char *folder, cairn_error *error);
 /* At most so many circles and faces of moving bodies are painted: the nearest ones. */
 enum { CAIRN_PICTURE_MARKS = 30000 };
 
-/* Of a frame that lacks contacts, and moving balls that are farther away than CAIRN_PICTURE_MARKS
+/* A ball, a convex body, or a single polygon of a body that moves, before anything is left out. */
+typedef struct cairn_picture_part {
+    double depth;  /* m: increases towards the viewer        */
+    int32_t slot;  /* row of its body in the world           */
+    int32_t marks; /* circles and faces that are painted     */
+    bool polygon;  /* no ball: painted after all balls of the same depth */
+} cairn_picture_part;
+
+/* What some bodies that move need in a picture. */
+typedef struct cairn_picture_needs {
+    cairn_picture_part *parts; /* balls by rows of the frame, then polygons by rows */
+    size_t count;
+    double largest_force;   /* N                                                 */
+    bool polygons;          /* some are painted with polygons                    */
+    double low[2], high[2]; /* m: where these are in the picture plane           */
+} cairn_picture_needs;
+
+/* Find it for the bodies of a frame, which has these in `slot`, `bodies`, `world` and `dimension`;
+ * `forces` as below. The parts belong to the arena. */
+cairn_status cairn_picture_need(const cairn_world *world, const cairn_run_frame *frame,
+                                const double *forces, cairn_arena *arena, cairn_picture_needs *out);
+
+/* Of a frame that lacks contacts, and moving bodies that are farther away than CAIRN_PICTURE_MARKS
  * others. Zero is valid: it lacks nothing. */
 typedef struct cairn_picture_rest {
-    const double *forces; /* N, by row of the world: sum of the normal forces on each body */
-    double largest_force; /* N: of all bodies */
-    cairn_run_box box;    /* of all bodies that move */
+    const double *forces;      /* N, by row of the world: sum of the normal forces on each body */
+    cairn_picture_needs needs; /* of all bodies that move, without `parts`                       */
+    cairn_run_box box;         /* of all bodies that move                                        */
 } cairn_picture_rest;
 
 /* Write `folder`/picture.svg: bodies seen from the side and above (2D: from the front), coloured by
@@ -168,8 +197,6 @@ typedef struct cairn_picture_rest {
 cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_picture_rest *rest,
                                  const cairn_scene *scene, const char *folder, cairn_arena *arena,
                                  cairn_error *error);
-/* The direction to the viewer, a unit vector: what is farther along it is nearer. */
-cairn_vec3 cairn_picture_towards(const cairn_world *world);
 
 /* ---- order ------------------------------------------------------------------------------- */
 

@@ -228,30 +228,6 @@ cairn_run_look cairn_run_look_of(const cairn_run_frame *f, int32_t slot)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* Geometries got their rows in the order of the bodies' rows, so the bodies that still exist yield
- * the same rows again, unless the only body with some geometry is gone (see
- * cairn_run_shelf_settle). */
-cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world, int32_t rows)
-{
-    cairn_bodies all = cairn_world_bodies(world);
-    size_t count = (size_t)roll->count;
-    /* row of the world + 1, by row of the run; 0: gone */
-    int32_t *slots = cairn_memory_zeroed(count, sizeof *slots);
-    cairn_status status = slots || count == 0 ? CAIRN_OK : CAIRN_NO_MEMORY;
-    for (int i = 0; slots && i < all.count; i++) {
-        int32_t row = cairn_run_roll_find(roll, all.uid[i]);
-        if (row >= 0)
-            slots[row] = i + 1;
-    }
-    for (size_t row = 0; slots && row < count && status == CAIRN_OK; row++)
-        if (slots[row] > 0)
-            status = cairn_run_shelf_add(&roll->shelf,
-                                         cairn_bodies_shape(&all, slots[row] - 1)->geometry);
-    cairn_memory_free(slots);
-    cairn_run_shelf_settle(&roll->shelf, rows);
-    return status;
-}
-
 /* Order matters: rows are assigned before bodies are listed, and bodies are listed before columns
  * are packed. */
 cairn_status cairn_run_frame_fill(cairn_run_roll *roll, cairn_arena *arena, cairn_run_frame *out)

@@ -91,9 +91,6 @@ typedef struct cairn_run_roll {
 } cairn_run_roll;
 
 void cairn_run_roll_destroy(cairn_run_roll *roll);
-/* For a roll that was read from a checkpoint: determine which geometry of the world has which row
- * of /geometry, of which the file has `rows`. */
-cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world, int32_t rows);
 
 /* A frame as columns, ready to be appended to the tables. Arrays come from an arena and are
  * valid until it is reset; `world` and `touch` point into the world, and are valid until its

@@ -7,10 +7,12 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/common.h"
 #include "base/memory.h"
 #include "math/vec.h"
 #include "run/frame.h"
+#include "run/together.h"
 
 /* A part of a compound as it is stored: the columns are gathered from an array of these. */
 typedef struct part_row {
@@ -256,7 +258,7 @@ static void forget(cairn_run_shelf *shelf)
 }
 
 /* After a resume the geometries come from the bodies that still exist. If all of them were found,
- * the order of rows is the same as before (see cairn_run_roll_go_on). */
+ * the order of rows is the same as before (see cairn_team_shelf). */
 void cairn_run_shelf_settle(cairn_run_shelf *shelf, int32_t rows)
 {
     if (shelf->forgotten + shelf->count == rows)
@@ -558,4 +560,79 @@ cairn_status cairn_run_joints_take(const cairn_world *world, cairn_run_roll *rol
     fill(world, roll, f);
     roll->joints = count;
     return CAIRN_OK;
+}
+
+/* ---- joints of several processes ------------------------------------------------------------- */
+
+/* All members know the states of joints; where they are fixed to bodies, those that have the bodies
+ * tell rank 0. */
+
+/* Where a joint is fixed to a body, and where that body is. */
+typedef struct joint_end {
+    int64_t end; /* 2 joint + side */
+    cairn_vec3 point, centre;
+} joint_end;
+
+static void write_ends(const cairn_team *t, cairn_writer *out)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    for (int k = 0; k < cairn_world_joint_count(t->world); k++) {
+        const cairn_joint_state s = cairn_world_joint(t->world, k);
+        for (int side = 0; side < 2 && s.alive; side++) {
+            int row = s.body[side];
+            const joint_end one = { 2 * (int64_t)k + side, side ? s.point_b : s.point,
+                                    row >= 0 ? b.x[row] : s.point };
+            if (row >= own.begin && row < own.end)
+                cairn_write_raw(out, &one, sizeof one);
+        }
+    }
+}
+
+cairn_status cairn_team_tell_joints(cairn_team *t)
+{
+    cairn_writer out = { 0 };
+    write_ends(t, &out);
+    cairn_status status = out.failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+    if (status == CAIRN_OK)
+        cairn_link_send(t->link, 0, out.data, out.size);
+    cairn_writer_destroy(&out);
+    return status == CAIRN_OK ? t->link->status : status;
+}
+
+/* Members list joints in the order of the frame, so that the search goes on from `row`. */
+static size_t place_end(const joint_end *one, cairn_run_joints *j, size_t row)
+{
+    size_t side = (size_t)one->end % 2;
+    while (row < j->count && j->index[row] < one->end / 2)
+        row++;
+    if (row == j->count || j->index[row] != one->end / 2)
+        return row;
+    *(side ? &j->point_b[row] : &j->point[row]) = one->point;
+    j->centre[2 * row + side] = one->centre;
+    return row;
+}
+
+cairn_status cairn_team_joint_ends(cairn_team *t, cairn_run_frame *f)
+{
+    if (cairn_world_joint_count(t->world) == 0)
+        return CAIRN_OK;
+    cairn_team_tell(t, &(cairn_order){ .what = CAIRN_ORDER_JOINTS });
+    for (int k = 1; k < t->link->members; k++) {
+        size_t bytes, row = 0;
+        const char *data = cairn_link_receive(t->link, k, &bytes);
+        for (size_t at = 0; data && at + sizeof(joint_end) <= bytes; at += sizeof(joint_end)) {
+            joint_end one;
+            memcpy(&one, data + at, sizeof one);
+            row = place_end(&one, &f->joint, row);
+        }
+    }
+    return t->link->status;
+}
+
+cairn_status cairn_team_joints(cairn_team *t, cairn_run_roll *roll, cairn_arena *arena,
+                               cairn_run_frame *f)
+{
+    TRY(cairn_run_joints_take(t->world, roll, arena, f));
+    return cairn_team_joint_ends(t, f);
 }

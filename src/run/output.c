@@ -99,7 +99,6 @@ cairn_status cairn_run_output_go_on(const char *folder, const cairn_scene *scene
     out->scene = scene;
     TRY(take_back(folder, error));
     TRY(cairn_run_file_open(folder, scene, extent, &out->file, error));
-    TRY(cairn_run_roll_go_on(&out->roll, scene->world, cairn_run_file_geometries(out->file)));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_go_on(folder, scene->run.contacts, &out->paraview, error));
     choose_series(scene, &out->paraview);
@@ -355,6 +354,66 @@ static bool has_settled(const cairn_team *team, cairn_event *event)
     return now - event->since >= event->quiet * (1 - 1e-12);
 }
 
+/* The impulse of contact j on its body a, in the world frame: r_N n + r_1 t + r_2 n x t. */
+static cairn_vec3 impulse_of(const cairn_contacts *c, int j)
+{
+    const double *r = c->impulse + (size_t)j * (size_t)c->dimension;
+    cairn_vec3 n = c->normal[j], t = c->tangent[j];
+    cairn_vec3 sum = cairn_add_scaled(cairn_scale(r[0], n), r[1], t);
+    return c->dimension == 3 ? cairn_add_scaled(sum, r[2], cairn_cross(n, t)) : sum;
+}
+
+/* Add the impulses on a body in the last step. Of several members the owner of the body has all its
+ * contacts; those of a held body belong to the owners of the other bodies. */
+static void add_impulses(const cairn_team *t, uint64_t uid, cairn_vec3 *sum)
+{
+    const cairn_contacts c = cairn_world_contacts(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    int row = cairn_body_row(t->world, (cairn_body_id){ uid });
+    bool held = row < cairn_world_bodies(t->world).held;
+    for (int j = 0; j < c.count && row >= 0; j++)
+        for (int side = 0; side < 2; side++) {
+            int other = c.body[2 * j + (side ^ 1)], counted = held ? other : row;
+            if (c.body[2 * j + side] == row && counted >= own.begin && counted < own.end)
+                *sum = cairn_add_scaled(*sum, side ? -1 : 1, impulse_of(&c, j));
+        }
+}
+
+static void add_own(const cairn_team *t, const cairn_order *o, cairn_vec3 *sum)
+{
+    const cairn_bodies b = cairn_world_bodies(t->world);
+    const cairn_world_part own = cairn_world_own(t->world);
+    for (int i = own.begin; o->what == CAIRN_ORDER_MASS && i < own.end; i++)
+        sum->x += b.mass[i];
+    if (o->what == CAIRN_ORDER_IMPULSE)
+        add_impulses(t, (uint64_t)o->from, sum);
+}
+
+/* Each member adds its own to the sum of those before it, in the order of rows, as one process
+ * does; the last one tells the first. */
+cairn_status cairn_team_add(cairn_team *t, const cairn_order *o, cairn_vec3 *sum)
+{
+    cairn_link *link = t->link;
+    *sum = (cairn_vec3){ 0, 0, 0 };
+    if (t->copy && link->member > 0)
+        cairn_link_receive_into(link, link->member - 1, sum, sizeof *sum);
+    add_own(t, o, sum);
+    if (!t->copy)
+        return CAIRN_OK;
+    cairn_link_send(link, (link->member + 1) % link->members, sum, sizeof *sum);
+    if (link->member == 0)
+        cairn_link_receive_into(link, link->members - 1, sum, sizeof *sum);
+    return link->status;
+}
+
+/* What events ask for, of all processes. */
+static cairn_status sum_of(cairn_team *t, cairn_order_kind what, int64_t uid, cairn_vec3 *sum)
+{
+    const cairn_order order = { .what = what, .from = uid };
+    cairn_team_tell(t, &order);
+    return cairn_team_add(t, &order, sum);
+}
+
 /* Bodies have left through the outlet (-1: any), but none for some time. */
 static bool has_stopped(const cairn_world *world, const cairn_event *event)
 {
@@ -382,11 +441,11 @@ static cairn_status examine(cairn_team *team, const cairn_scene *scene, cairn_ev
         *due = has_settled(team, event);
         return CAIRN_OK;
     case CAIRN_EVENT_MASS_BELOW:
-        TRY(cairn_team_sum(team, CAIRN_ORDER_MASS, 0, &sum));
+        TRY(sum_of(team, CAIRN_ORDER_MASS, 0, &sum));
         *due = sum.x < event->mass;
         return CAIRN_OK;
     case CAIRN_EVENT_FORCE_ABOVE:
-        TRY(cairn_team_sum(team, CAIRN_ORDER_IMPULSE, event->body, &sum));
+        TRY(sum_of(team, CAIRN_ORDER_IMPULSE, event->body, &sum));
         *due = cairn_norm(sum) / scene->step.time_step > event->force;
         return CAIRN_OK;
     case CAIRN_EVENT_FLOW_STOPS:

@@ -74,7 +74,7 @@ static cairn_status write_piece(const cairn_run_paraview *p, int which,
                                 const cairn_vtk_piece *piece, cairn_error *error)
 {
     char name[64], path[CAIRN_PATH_BYTES];
-    if (p->pieces > 0 && (which == BODIES || which == CONTACTS))
+    if (p->pieces > 0 && (which == BODIES || which == CONTACTS || which == SHAPES))
         return write_own_piece(p, which, piece, error);
     cairn_vtk_piece_name(series[which], (int64_t)p->count, -1, name);
     TRY(cairn_path_join(p->folder, name, path, error));
@@ -136,8 +136,9 @@ static cairn_status take_vertices(size_t count, cairn_arena *arena, vertices *s)
 }
 
 /* Sum of the contact forces on each body (N), by row of the world; NULL: no memory. Without a step
- * there is no time step to divide by, and no contact. */
-static cairn_vec3 *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
+ * there is no time step to divide by, and no contact. A rank has all contacts of its own bodies. */
+static cairn_vec3 *sum_forces(const cairn_run_paraview *p, const cairn_run_frame *f,
+                              cairn_arena *arena)
 {
     size_t count = (size_t)f->world.count;
     cairn_vec3 *sum = cairn_arena_take(arena, count + 1, sizeof *sum);
@@ -150,6 +151,8 @@ static cairn_vec3 *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
         sum[body[0]] = cairn_add(sum[body[0]], force);
         sum[body[1]] = cairn_sub(sum[body[1]], force);
     }
+    for (int i = 0; p->held && i < f->world.held; i++)
+        sum[i] = p->held[i];
     return sum;
 }
 
@@ -200,9 +203,10 @@ static cairn_status write_vertices(const cairn_run_paraview *p, int which, doubl
 }
 
 /* Whether this rank writes the body in a row of the world. */
-static bool is_own(const cairn_run_paraview *p, int32_t slot)
+static bool is_own(const cairn_run_paraview *p, const cairn_run_frame *f, int32_t slot)
 {
-    return p->pieces == 0 || (slot >= p->own && slot < p->own_end);
+    return p->pieces == 0 || (slot >= p->own && slot < p->own_end) ||
+           (slot < f->world.held && p->piece == 0);
 }
 
 /* Whether this rank writes a contact: it has the dynamic body in the lower row. */
@@ -211,7 +215,22 @@ static bool is_own_contact(const cairn_run_paraview *p, const cairn_run_frame *f
     const int32_t *body = f->touch.body + 2 * contact;
     int32_t low = body[0] < body[1] ? body[0] : body[1],
             high = body[0] < body[1] ? body[1] : body[0];
-    return is_own(p, low < f->world.held ? high : low);
+    return is_own(p, f, low < f->world.held ? high : low);
+}
+
+void cairn_run_paraview_held(const cairn_run_paraview *p, const cairn_run_frame *f, cairn_vec3 *sum)
+{
+    for (size_t contact = 0; contact < f->contacts; contact++) {
+        const int32_t *body = f->touch.body + 2 * contact;
+        if ((body[0] >= f->world.held && body[1] >= f->world.held) ||
+            !is_own_contact(p, f, contact))
+            continue;
+        cairn_vec3 force = force_of(f, contact);
+        if (body[0] < f->world.held)
+            sum[body[0]] = cairn_add(sum[body[0]], force);
+        else
+            sum[body[1]] = cairn_sub(sum[body[1]], force);
+    }
 }
 
 /* Balls of a frame. Frames before the first ball have no file; a scene without balls has no such
@@ -222,9 +241,10 @@ static cairn_status write_bodies(cairn_run_paraview *p, const cairn_run_frame *f
     vertices s = { .count = 0 };
     TRY(take_vertices(f->bodies, arena, &s));
     for (size_t row = 0; row < f->bodies; row++)
-        if (is_sphere(f, f->slot[row]) && is_own(p, f->slot[row]))
+        if (is_sphere(f, f->slot[row]) && is_own(p, f, f->slot[row]))
             add_vertex(f, row, forces, &s);
-    if (s.count == 0 && p->without_balls == p->count && p->pieces == 0) {
+    bool any = p->pieces > 0 ? p->any_balls : s.count > 0;
+    if (!any && (p->pieces > 0 || p->without_balls == p->count)) {
         p->without_balls++;
         return CAIRN_OK;
     }
@@ -242,13 +262,16 @@ static cairn_status add_shape(cairn_run_paraview *p, const cairn_run_frame *f, s
     add_vertex(f, row, forces, s);
     s->x[s->count - 1] = pose.x;
     s->q[s->count - 1] = pose.q;
-    return cairn_run_solids_find(&p->solids, cairn_bodies_shape(&f->world, slot), f->dimension,
-                                 &s->geometry[s->count - 1]);
+    if (p->pieces == 0)
+        return cairn_run_solids_find(&p->solids, cairn_bodies_shape(&f->world, slot), f->dimension,
+                                     &s->geometry[s->count - 1]);
+    s->geometry[s->count - 1] = p->numbers[cairn_bodies_shape(&f->world, slot) - f->world.shapes];
+    return CAIRN_OK;
 }
 
 /* Write all shapes, each once, in its own frame. The file belongs to no time and is rewritten when
  * a new shape appears; the numbers of the old ones stay. */
-static cairn_status write_geometry(const cairn_run_paraview *p, cairn_error *error)
+static cairn_status write_geometry(cairn_run_paraview *p, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
     const cairn_polygons *mesh = &p->solids.mesh;
@@ -260,8 +283,12 @@ static cairn_status write_geometry(const cairn_run_paraview *p, cairn_error *err
                                          mesh->offsets },
                               .cell_arrays = &number,
                               .cell_array_count = 1 };
+    if (p->solids.count == p->solids_written)
+        return CAIRN_OK;
     TRY(cairn_path_join(p->folder, geometry_file, path, error));
-    return cairn_vtk_write(path, &piece, error);
+    TRY(cairn_vtk_write(path, &piece, error));
+    p->solids_written = p->solids.count;
+    return CAIRN_OK;
 }
 
 /* Other moving bodies of a frame. Frames without such bodies have no file. */
@@ -269,17 +296,17 @@ static cairn_status write_shapes(cairn_run_paraview *p, const cairn_run_frame *f
                                  const cairn_vec3 *forces, cairn_arena *arena, cairn_error *error)
 {
     vertices s = { .count = 0 };
-    size_t known = p->solids.count;
     TRY(take_vertices(f->bodies, arena, &s));
     for (size_t row = 0; row < f->bodies; row++)
-        if (cairn_run_look_of(f, f->slot[row]) == CAIRN_LOOK_SHAPE)
+        if (cairn_run_look_of(f, f->slot[row]) == CAIRN_LOOK_SHAPE && is_own(p, f, f->slot[row]))
             TRY(add_shape(p, f, row, forces, &s));
-    if (s.count == 0)
+    if (p->pieces > 0 ? !p->any_shapes : s.count == 0)
         return CAIRN_OK;
-    if (p->solids.count > known)
-        TRY(write_geometry(p, error));
+    TRY(write_geometry(p, error));
     cairn_vtk_array geometry = { "geometry", CAIRN_VTK_INT, 1, s.geometry };
     TRY(write_vertices(p, SHAPES, f->time, &s, geometry, error));
+    if (p->piece > 0)
+        return CAIRN_OK;
     p->shape_times[p->shape_count++] = (cairn_vtk_moment){ f->time, (int64_t)p->count };
     return CAIRN_OK;
 }
@@ -555,11 +582,13 @@ cairn_status cairn_run_paraview_reserve(cairn_run_paraview *p, size_t frames)
 cairn_status cairn_run_paraview_piece(cairn_run_paraview *p, const cairn_run_frame *frame,
                                       cairn_arena *arena, cairn_error *error)
 {
-    const cairn_vec3 *forces = sum_forces(frame, arena);
+    const cairn_vec3 *forces = sum_forces(p, frame, arena);
     if (!forces)
         return CAIRN_NO_MEMORY;
     TRY(write_bodies(p, frame, forces, arena, error));
-    return p->contacts ? write_contacts(p, frame, arena, error) : CAIRN_OK;
+    if (p->contacts)
+        TRY(write_contacts(p, frame, arena, error));
+    return write_shapes(p, frame, forces, arena, error);
 }
 
 /* All files of the frame are written before it is counted: the .pvd files never list a file that
@@ -568,7 +597,7 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
                                       cairn_arena *arena, cairn_error *error)
 {
     int64_t wall_file;
-    const cairn_vec3 *forces = sum_forces(frame, arena);
+    const cairn_vec3 *forces = sum_forces(p, frame, arena);
     if (!forces)
         return CAIRN_NO_MEMORY;
     TRY(cairn_run_paraview_reserve(p, p->count + 1));

@@ -32,6 +32,7 @@ typedef struct mark {
     int64_t first, end; /* corners of a polygon                                   */
     double light;       /* of a polygon: 0 edge on, 1 facing the viewer           */
     cairn_vec3 normal;  /* of a polygon: unit, outward                            */
+    size_t number;      /* in the order of creation                               */
 } mark;
 
 /* The projection. A point x of space is at (x . right, x . up) in the picture plane, at depth x .
@@ -79,11 +80,12 @@ static view view_of(const cairn_world *world)
 
 /* ---- what is painted ------------------------------------------------------------------------ */
 
-/* For qsort: by increasing depth, the farthest first. */
+/* For qsort: by increasing depth, the farthest first; of the same depth as they were made. */
 static int nearer(const void *a, const void *b)
 {
-    double x = ((const mark *)a)->depth, y = ((const mark *)b)->depth;
-    return (x > y) - (x < y);
+    const mark *p = a, *q = b;
+    return p->depth != q->depth ? (p->depth > q->depth) - (p->depth < q->depth)
+                                : (p->number > q->number) - (p->number < q->number);
 }
 
 /* Sum of the normal forces on each body (N), by row of the world: forces from opposite sides add
@@ -102,9 +104,9 @@ static double *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
 static mark ball_mark(const cairn_run_frame *f, size_t row, const view *v)
 {
     int i = f->slot[row];
-    return (mark){ .x = cairn_dot(f->state.x[row], v->right),
-                   .y = cairn_dot(f->state.x[row], v->up),
-                   .depth = cairn_dot(f->state.x[row], v->towards),
+    return (mark){ .x = cairn_dot(f->world.x[i], v->right),
+                   .y = cairn_dot(f->world.x[i], v->up),
+                   .depth = cairn_dot(f->world.x[i], v->towards),
                    .radius = cairn_bodies_shape(&f->world, i)->radius,
                    .turn = f->world.angle[i] };
 }
@@ -178,6 +180,7 @@ typedef struct things {
     mark *marks;          /* `mark_count` of them */
     cairn_picture_item *items;
     size_t *first, *end; /* of each item: the range of its marks */
+    int32_t *body;       /* of each item: the row of the world   */
     cairn_picture_face *faces;
     size_t mark_count;
     int count;
@@ -195,19 +198,23 @@ static cairn_status things_take(const cairn_run_frame *f, const marks *m, cairn_
     t->items = cairn_arena_take(arena, most, sizeof *t->items);
     t->first = cairn_arena_take(arena, most, sizeof *t->first);
     t->end = cairn_arena_take(arena, most, sizeof *t->end);
+    t->body = cairn_arena_take(arena, most, sizeof *t->body);
     t->faces = cairn_arena_take(arena, p->cells + 1, sizeof *t->faces);
-    bool good = t->forces && t->marks && t->items && t->first && t->end && t->faces;
+    bool good = t->forces && t->marks && t->items && t->first && t->end && t->body && t->faces;
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 static void add_ball(things *t, size_t row, const view *v)
 {
+    int32_t slot = t->frame->slot[row];
     mark m = ball_mark(t->frame, row, v);
-    m.force = force_on(t->frame, t->forces, t->frame->slot[row]);
+    m.force = force_on(t->frame, t->forces, slot);
+    m.number = t->mark_count;
+    t->body[t->count] = slot;
     t->first[t->count] = t->mark_count;
     t->marks[t->mark_count++] = m;
     t->end[t->count] = t->mark_count;
-    t->items[t->count++] = (cairn_picture_item){ .centre = t->frame->state.x[row],
+    t->items[t->count++] = (cairn_picture_item){ .centre = t->frame->world.x[slot],
                                                  .radius = m.radius,
                                                  .size = m.radius,
                                                  .low = { m.x - m.radius, m.y - m.radius },
@@ -249,12 +256,14 @@ static void add_cells(things *t, const cairn_polygons *p, size_t begin, size_t e
         mark m = polygon_mark(p, cell, v);
         m.force = force_on(t->frame, t->forces, p->body[cell]);
         t->faces[cell] = (cairn_picture_face){ m.normal, p->x[m.first] };
+        m.number = t->mark_count;
         if (m.light > 0)
             t->marks[t->mark_count++] = m;
     }
     if (t->mark_count == t->first[t->count])
         return; /* all of it faces away: nothing to paint */
     measure_item(&item, v);
+    t->body[t->count] = p->body[begin];
     t->end[t->count] = t->mark_count;
     t->items[t->count++] = item;
 }
@@ -348,20 +357,26 @@ static void sort_by_depth(things *t, marks *out)
 
 /* Only spheres are painted as balls; a point has no size. The colour scale refers to the largest
  * force of all bodies, before any are left out. */
-static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, marks *out)
+static cairn_status make_marks(const cairn_run_frame *f, cairn_arena *arena, marks *out, things *t)
 {
     view *v = &out->view;
-    things t = { .count = 0 };
     TRY(draw_shapes(f, &out->polygons));
-    TRY(things_take(f, out, arena, &t));
+    TRY(things_take(f, out, arena, t));
     for (size_t k = 0; k < f->bodies; k++)
         if (cairn_bodies_shape(&f->world, f->slot[k])->kind == CAIRN_SHAPE_SPHERE)
-            add_ball(&t, k, v);
-    add_polygons(&t, &out->polygons, v);
-    v->largest_force = out->rest.largest_force;
-    for (size_t k = 0; k < t.mark_count; k++)
-        v->largest_force = fmax(v->largest_force, t.marks[k].force);
-    if (!v->flat && out->polygons.cells > 0)
+            add_ball(t, k, v);
+    add_polygons(t, &out->polygons, v);
+    v->largest_force = out->rest.needs.largest_force;
+    for (size_t k = 0; k < t->mark_count; k++)
+        v->largest_force = fmax(v->largest_force, t->marks[k].force);
+    return CAIRN_OK;
+}
+
+static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, marks *out)
+{
+    things t = { .count = 0 };
+    TRY(make_marks(f, arena, out, &t));
+    if (!out->view.flat && (out->polygons.cells > 0 || out->rest.needs.polygons))
         return sort_marks(&t, arena, out);
     sort_by_depth(&t, out);
     return CAIRN_OK;
@@ -398,6 +413,11 @@ static void fit(view *v, const marks *painted, const cairn_run_walls *walls,
         if (!painted->items[k].polygon)
             stretch(&e, painted->items[k].x, painted->items[k].y, painted->items[k].radius);
     stretch_over(&e, v, &painted->polygons);
+    if (painted->rest.needs.polygons) {
+        const cairn_picture_needs *needs = &painted->rest.needs;
+        stretch(&e, needs->low[0], needs->low[1], 0);
+        stretch(&e, needs->high[0], needs->high[1], 0);
+    }
     stretch_over(&e, v, &walls->mesh);
     for (size_t k = 0; k < joints->count; k++)
         stretch(&e, cairn_dot(joints->point[k], v->right), cairn_dot(joints->point[k], v->up), 0);
@@ -410,6 +430,37 @@ static void fit(view *v, const marks *painted, const cairn_run_walls *walls,
                     (MOST_HEIGHT - 2 * MARGIN) / (e.high_y - e.low_y));
     v->height = fmax(LEAST_HEIGHT, 2 * MARGIN + (e.high_y - e.low_y) * v->scale);
     v->width = fmax(0.5 * MOST_WIDTH, 2 * MARGIN + LEGEND + (e.high_x - e.low_x) * v->scale);
+}
+
+static cairn_status list_parts(const marks *own, const things *t, cairn_arena *arena,
+                               cairn_picture_needs *out)
+{
+    const view *v = &own->view;
+    extent e = { HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL };
+    stretch_over(&e, v, &own->polygons);
+    *out = (cairn_picture_needs){ .count = (size_t)t->count,
+                                  .largest_force = v->largest_force,
+                                  .polygons = own->polygons.cells > 0,
+                                  .low = { e.low_x, e.low_y },
+                                  .high = { e.high_x, e.high_y } };
+    out->parts = cairn_arena_take(arena, out->count + 1, sizeof *out->parts);
+    for (size_t k = 0; out->parts && k < out->count; k++)
+        out->parts[k] =
+            (cairn_picture_part){ t->items[k].depth, t->body[k], (int32_t)(t->end[k] - t->first[k]),
+                                  t->marks[t->first[k]].polygon };
+    return out->parts ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+cairn_status cairn_picture_need(const cairn_world *world, const cairn_run_frame *frame,
+                                const double *forces, cairn_arena *arena, cairn_picture_needs *out)
+{
+    marks own = { .view = view_of(world), .rest.forces = forces };
+    things t = { .count = 0 };
+    cairn_status status = make_marks(frame, arena, &own, &t);
+    if (status == CAIRN_OK)
+        status = list_parts(&own, &t, arena, out);
+    cairn_polygons_destroy(&own.polygons);
+    return status;
 }
 
 /* From m in the picture plane to pixels. In SVG, y points down; 10 pixels more leave room for the
@@ -675,11 +726,6 @@ static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene
     }
     cairn_run_walls_destroy(&walls);
     return status;
-}
-
-cairn_vec3 cairn_picture_towards(const cairn_world *world)
-{
-    return view_of(world).towards;
 }
 
 cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_picture_rest *rest,

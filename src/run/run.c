@@ -675,7 +675,8 @@ static cairn_status open_again(run *r, const char *folder, const cairn_resume_op
     TRY(check(r->scene, &r->error));
     TRY(cairn_team_begin(&r->team, r->scene, &r->error));
     r->output.in_pieces = r->team.spread;
-    return cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error);
+    TRY(cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error));
+    return cairn_team_shelf(&r->team, &r->output);
 }
 
 static cairn_status go_on(run *r, const char *folder, const cairn_resume_options *options)

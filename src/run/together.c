@@ -150,15 +150,10 @@ static int count_members(const cairn_link *ranks, int64_t parts)
     return parts < ranks->members ? (int)parts : ranks->members;
 }
 
-/* Which shapes with data of their own are in run.h5 is found by the bodies that have them. */
 bool cairn_team_can_spread(const cairn_team *t, const cairn_scene *scene)
 {
-    const cairn_bodies b = cairn_world_bodies(scene->world);
     int64_t parts = scene->step.parts > 0 ? scene->step.parts : default_parts(scene->world);
-    bool data = false;
-    for (int id = 0; id < b.shape_count; id++)
-        data = data || b.shapes[id].geometry;
-    return count_members(t->ranks, parts) > 1 && !t->whole && !needs_whole(scene) && !data;
+    return count_members(t->ranks, parts) > 1 && !t->whole && !needs_whole(scene);
 }
 
 /* Rank 0: one share after the other, each when the one before has arrived, so that only one of them

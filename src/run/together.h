@@ -41,6 +41,8 @@ typedef enum cairn_order_kind {
     CAIRN_ORDER_MASS,     /* add the mass of own bodies, kg, to the sum of those before        */
     CAIRN_ORDER_IMPULSE,  /* likewise the impulses, N s, of contacts on the body with uid `from` */
     CAIRN_ORDER_JOINTS,   /* send where joints are fixed to own bodies                         */
+    CAIRN_ORDER_FIRSTS,   /* find the first body of each shape                                 */
+    CAIRN_ORDER_HELD,     /* add the forces of own contacts on held bodies                     */
     CAIRN_ORDER_HASH,
     CAIRN_ORDER_SAVED_BYTES, /* cairn_world_saved_bytes, by all */
     CAIRN_ORDER_SAVE,        /* cairn_world_save, by all        */
@@ -135,23 +137,30 @@ cairn_status cairn_window_drawn(cairn_team *team, int64_t count, cairn_run_roll 
                                 const double **forces);
 void cairn_window_destroy(cairn_window *window);
 
+/* output.c: all of them together, for events: the sum of what an order asks for, CAIRN_ORDER_MASS
+ * (x) or CAIRN_ORDER_IMPULSE. The bits are those of one process. */
+cairn_status cairn_team_add(cairn_team *team, const cairn_order *order, cairn_vec3 *sum);
+
+/* geometry.c: rank 0 of a run that is spread. */
+/* Add the joints of all members to a frame without bodies. In one that has joints already, put
+ * right where these are fixed to bodies that only other members have. */
+cairn_status cairn_team_joints(cairn_team *team, cairn_run_roll *roll, cairn_arena *arena,
+                               cairn_run_frame *frame);
+cairn_status cairn_team_joint_ends(cairn_team *team, cairn_run_frame *frame);
+/* Other ranks: tell where joints are fixed to own bodies. */
+cairn_status cairn_team_tell_joints(cairn_team *team);
+
 /* pieces.c: likewise. */
 /* Remember where bodies are, at the start; and at the end how far one has moved, how many there
  * are, and their hash. */
 cairn_status cairn_team_remember(cairn_team *team);
 cairn_status cairn_team_measure(cairn_team *team, cairn_run_summary *summary);
-/* What events ask for: the mass of the bodies of all, CAIRN_ORDER_MASS, in x, or the impulse of all
- * contacts on a body, CAIRN_ORDER_IMPULSE. The bits are those of one process. */
-cairn_status cairn_team_sum(cairn_team *team, cairn_order_kind what, int64_t uid, cairn_vec3 *sum);
-/* Add the joints to a frame without bodies: those of all members; where they are fixed to bodies
- * that only other members have is put right in a frame that has joints already. */
-cairn_status cairn_team_joints(cairn_team *team, cairn_run_roll *roll, cairn_arena *arena,
-                               cairn_run_frame *frame);
-cairn_status cairn_team_joint_ends(cairn_team *team, cairn_run_frame *frame);
+/* A run that goes on: find out which geometry has which row of /geometry in run.h5. */
+cairn_status cairn_team_shelf(cairn_team *team, cairn_run_output *output);
 /* The positions at the start, by uid, for a checkpoint: lent, piece by piece. */
 typedef void cairn_take_places(const cairn_vec3 *places, int64_t count, void *context);
 cairn_status cairn_team_places(cairn_team *team, cairn_take_places *take, void *context);
-/* Draw the state at the end: from the nearest bodies, if all that move are balls. */
+/* Draw the state at the end, from the nearest bodies. */
 cairn_status cairn_team_picture(cairn_team *team, cairn_run_output *output, cairn_error *error);
 /* Write a frame for ParaView, in pieces if all ranks can write theirs. */
 cairn_status cairn_team_paraview(cairn_team *team, cairn_run_output *output, int64_t step,
