@@ -143,10 +143,39 @@ series: [{name: half, low: [0, 0, 0], high: [0.5, 1, 2]}]
 run: {time_step: 2e-3, duration: 0.12, solver: ngs, parts: 4, threads: 1, tolerance: 1e-3, frame_interval: 0.02,
       certificate: full, checkpoint_every: 0.02, statistics: [flow, fields]}
 """
+JOINTS = """\
+cairn: 1
+title: joints between bodies of different ranks, one that breaks, one whose body leaves
+materials: {stone: {friction: 0.4}}
+bodies:
+  - {name: floor, motion: fixed, shape: {half_space: {}}}
+  - {name: a, shape: {sphere: {radius: 0.05}}, position: [-0.7, 0, 0.6]}
+  - {name: b, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0.7, 0, 0.6]}
+  - {name: c, shape: {sphere: {radius: 0.05}}, position: [0, 0.7, 0.6], velocity: [0, 9, 0]}
+  - {name: d, shape: {sphere: {radius: 0.05}}, position: [0, -0.7, 0.6], velocity: [0, -9, 0]}
+  - {name: e, shape: {sphere: {radius: 0.05}}, position: [0.5, 0.5, 0.7]}
+  - {name: g, shape: {sphere: {radius: 0.05}}, position: [-0.5, -0.5, 0.7]}
+joints:
+  - distance: {name: rod, a: a, b: b, anchor: [-0.7, 0, 0.6], anchor_b: [0.7, 0, 0.6]}
+  - ball: {a: c, b: d, anchor: [0, 0, 0.6], break_force: 1}
+  - revolute: {a: e, anchor: [0.5, 0.4, 0.7], axis: [1, 0, 0], turn: {motor: velocity, target: 3, effort: 1}}
+  - ball: {a: g, anchor: [-0.5, -0.5, 0.8]}
+generators:
+  - grid: {count: [8, 8, 4], spacing: [0.12, 0.12, 0.11], origin: [-0.42, -0.42, 0.06], radius: 0.05, jitter: 0.005,
+           seed: 3}
+outlets: [box: {centre: [-0.5, -0.5, 0.7], size: [0.1, 0.1, 0.1], start: 0.06}]
+series: [{name: rod, joint: rod}]
+run: {time_step: 5e-3, duration: 0.2, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2, frame_interval: 0.05,
+      certificate: full, checkpoint_every: 0.1}
+"""
+# without statistics no rank has the whole world
+GATE = HOPPER.replace(", statistics: [flow]", "")
+SHEARED = PERIODIC.replace(", statistics: [flow, fields]", "")
 # scene, then ranks and threads of each run
 SAME = {"bed": (BED, ((2, 1), (4, 1))), "balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))),
-        "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "hopper": (HOPPER, ((2, 1), (3, 1))),
-        "cell": (CELL, ((2, 1),)), "periodic": (PERIODIC, ((3, 1),))}
+        "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "hopper": (HOPPER, ((2, 1),)),
+        "gate": (GATE, ((3, 1),)), "cell": (CELL, ((2, 1),)), "periodic": (PERIODIC, ((3, 1),)),
+        "sheared": (SHEARED, ((2, 1), (4, 1))), "joints": (JOINTS, ((2, 1), (3, 1)))}
 # scenes of the tree and how long, in s, so that bodies push each other in most steps
 SCENES = {"ball_mill": 0.24, "periodic/chains": 0.3, "laboratory/triaxial": 0.02, "laboratory/biaxial_2d": 0.03,
           "periodic/shear_2d": 0.15, "series/forces": 0.03, "periodic/layer": 0.2, "rotating_gravity": 0.1, "sieve": 0.12,
@@ -184,6 +213,11 @@ def write(path, text):
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 # ==== the same bits =======================================================================================
@@ -224,6 +258,9 @@ def compare(name, alone, folder):
         found = []
     if found:
         fail("%s: not the same numbers in %s" % (name, ", ".join(found)))
+    pictures = [os.path.join(each, "picture.svg") for each in (alone, folder)]
+    if os.path.exists(pictures[0]) and len({read(path) for path in pictures}) != 1:
+        fail("%s: not the same picture" % name)
 
 
 def test_mpi_bits():
@@ -388,6 +425,8 @@ def test_mpi_resume():
         resume_on_others(home, "balls", BALLS, ((2, 3), (3, 0), (0, 2)))
         resume_on_others(home, "cell", CELL, ((3, 2),))
         resume_on_others(home, "periodic", PERIODIC, ((2, 3),))
+        resume_on_others(home, "sheared", SHEARED, ((3, 2),))
+        resume_on_others(home, "joints", JOINTS, ((2, 4), (0, 3)))
 
 
 def resume_on_others(home, name, text, ways):

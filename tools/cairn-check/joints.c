@@ -184,10 +184,21 @@ bool check_joints_index(check_run *run, check_joint_states *s)
     return true;
 }
 
+/* Whether one of its bodies left before the step: the joint then ends. */
+static bool has_left(const check_run *run, int joint)
+{
+    bool left = false;
+    for (int side = 0; side < 2; side++) {
+        int body = run->joints.body[2 * joint + side];
+        left = left || (body >= 0 && run->before.row[body] >= 0 && run->after.row[body] < 0);
+    }
+    return left;
+}
+
 bool check_joint_in_force(const check_run *run, int joint)
 {
     int row = run->joints_before.row[joint];
-    return row >= 0 && run->joints_before.broken[row] == 0;
+    return row >= 0 && run->joints_before.broken[row] == 0 && !has_left(run, joint);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -212,8 +223,8 @@ static check_joint_pose pose_of(const check_run *run, int joint)
         pose.q[side] = run->q_eval[body];
     }
     if (run->cell.there && after >= 0)
-        pose.x[1] = vec_add(pose.x[1], 1,
-                            check_shift_eval(run, run->joints_after.image + 3 * after));
+        pose.x[1] =
+            vec_add(pose.x[1], 1, check_shift_eval(run, run->joints_after.image + 3 * after));
     if (run->joints.turn.motor[joint] == CHECK_POSITION ||
         run->joints.slide.motor[joint] == CHECK_POSITION)
         check_felt(run, joint, &pose.felt_turn, &pose.felt_slide);
@@ -304,10 +315,10 @@ static check_joint_pose pose_in(const check_run *run, int joint, const check_sta
     }
     int row = run->joints_after.row[joint];
     if (run->cell.there && row >= 0)
-        pose.x[1] = vec_add(pose.x[1], 1,
-                            s == &run->after
-                                ? check_shift_after(run, run->joints_after.image + 3 * row)
-                                : check_joint_shift(run, joint, 0));
+        pose.x[1] =
+            vec_add(pose.x[1], 1,
+                    s == &run->after ? check_shift_after(run, run->joints_after.image + 3 * row)
+                                     : check_joint_shift(run, joint, 0));
     return pose;
 }
 
@@ -438,7 +449,8 @@ static void check_target(check_run *run, int joint, int before, int after)
 static void check_joint(check_run *run, int joint)
 {
     int before = run->joints_before.row[joint], after = run->joints_after.row[joint];
-    check_true(run->report, check_at(run, "joint", joint, "state"), (before < 0) == (after < 0),
+    check_true(run->report, check_at(run, "joint", joint, "state"),
+               (before < 0 || has_left(run, joint)) == (after < 0),
                "it appeared or vanished during the step");
     if (before < 0 || after < 0)
         return;
