@@ -923,20 +923,31 @@ TEST(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member)
 }
 
 /* Only rank 0 reports it, with the place in the file; the others end too. */
-TEST(a_scene_whose_shares_overlap_is_refused_as_by_one_process)
+TEST(a_scene_whose_shares_are_wrong_is_refused_as_by_one_process)
 {
-    folder home = folder_create();
-    file_write(&home, "scene.yaml", scene_shares);
-    path scene = path_in(&home, "scene.yaml");
-    for (int members = 1; members <= 3; members += 2) {
-        run_members(members,
-                    (job){ .path = scene.text, .override = "generators.0.grid.radius=0.06" });
-        CHECK_INT(jobs[0].status, CAIRN_BAD_INPUT);
-        CHECK_CONTAINS(jobs[0].error.message, "made by generators.0.grid) overlap by 0.0");
-        for (int k = 1; k < members; k++)
-            CHECK_INT(jobs[k].status, CAIRN_OK);
+    static const struct {
+        const char *scene, *override, *message;
+    } wrong[] = {
+        { scene_shares, "generators.0.grid.radius=0.06",
+          "made by generators.0.grid) overlap by 0.0" },
+        { scene_layer, "generators.0.grid.radius=0.06",
+          "made by generators.0.grid) overlap by 0.0" },
+        { scene_layer, "generators.0.grid.radius=0.45",
+          "has a diameter of 0.9 m, expected at most" },
+    };
+    for (int k = 0; k < 3; k++) {
+        folder home = folder_create();
+        file_write(&home, "scene.yaml", wrong[k].scene);
+        path scene = path_in(&home, "scene.yaml");
+        for (int members = 1; members <= 3; members += 2) {
+            run_members(members, (job){ .path = scene.text, .override = wrong[k].override });
+            CHECK_INT(jobs[0].status, CAIRN_BAD_INPUT);
+            CHECK_CONTAINS(jobs[0].error.message, wrong[k].message);
+            for (int m = 1; m < members; m++)
+                CHECK_INT(jobs[m].status, CAIRN_OK);
+        }
+        folder_remove(home.path);
     }
-    folder_remove(home.path);
 }
 
 /* Without run.parts their number follows from the bodies: 80 are too few to be divided. */
@@ -1225,7 +1236,7 @@ GROUP(test_together)
         CASE(a_full_certificate_needs_no_whole_world), CASE(shapes_need_no_whole_world),
         CASE(joints_events_and_periodic_cells_need_no_whole_world),
         CASE(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member),
-        CASE(a_scene_whose_shares_overlap_is_refused_as_by_one_process),
+        CASE(a_scene_whose_shares_are_wrong_is_refused_as_by_one_process),
         CASE(the_default_number_of_parts_does_not_depend_on_members),
         CASE(thousands_of_parts_have_the_same_bits_for_any_members),
         CASE(what_the_first_member_cannot_begin_ends_all));
