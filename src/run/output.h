@@ -41,7 +41,7 @@ typedef struct cairn_run_output {
     cairn_run_roll roll;
     cairn_arena arena; /* holds the current frame and scratch memory of its writers */
     int64_t frames;    /* written                          */
-    /* frames, certificates and the picture come from window.c and pieces.c: no process has all
+    /* frames, certificates and the picture come from window.c and shown.c: no process has all
      * bodies */
     bool in_pieces;
     cairn_run_problems problems;

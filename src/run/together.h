@@ -155,18 +155,24 @@ cairn_status cairn_team_tell_joints(cairn_team *team);
  * are, and their hash. */
 cairn_status cairn_team_remember(cairn_team *team);
 cairn_status cairn_team_measure(cairn_team *team, cairn_run_summary *summary);
-/* A run that goes on: find out which geometry has which row of /geometry in run.h5. */
-cairn_status cairn_team_shelf(cairn_team *team, cairn_run_output *output);
 /* The positions at the start, by uid, for a checkpoint: lent, piece by piece. */
 typedef void cairn_take_places(const cairn_vec3 *places, int64_t count, void *context);
 cairn_status cairn_team_places(cairn_team *team, cairn_take_places *take, void *context);
+/* Other ranks: do what such a call of rank 0 needs. */
+cairn_status cairn_piece_answer(cairn_team *team, const cairn_order *order);
+/* Nobody is left waiting for a member that has failed. */
+cairn_status cairn_team_give_up(cairn_link *link, cairn_status status);
+
+/* shown.c: likewise. */
+/* A run that goes on: find out which geometry has which row of /geometry in run.h5. */
+cairn_status cairn_team_shelf(cairn_team *team, cairn_run_output *output);
 /* Draw the state at the end, from the nearest bodies. */
 cairn_status cairn_team_picture(cairn_team *team, cairn_run_output *output, cairn_error *error);
 /* Write a frame for ParaView, in pieces if all ranks can write theirs. */
 cairn_status cairn_team_paraview(cairn_team *team, cairn_run_output *output, int64_t step,
                                  cairn_error *error);
 /* Other ranks: do what such a call of rank 0 needs. */
-cairn_status cairn_piece_answer(cairn_team *team, const cairn_order *order);
+cairn_status cairn_shown_answer(cairn_team *team, const cairn_order *order);
 
 /* How the time was spent by all of them. The last call to others: they end. */
 cairn_run_ranks cairn_team_dismiss(cairn_team *team, const cairn_scene *scene);
