@@ -328,6 +328,36 @@ cairn_status cairn_link_split(cairn_link *link, const uint64_t *number, int coun
     return CAIRN_OK;
 }
 
+uint64_t cairn_rank_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+/* Digit by digit, as above: each one costs a sum over all members. */
+double cairn_link_ranked(cairn_link *link, const double *number, int count, int64_t rank)
+{
+    enum { BITS = 8, MOST = (1 << BITS) - 1 };
+    uint64_t found = 0; /* its digits so far */
+    double x;
+    for (int shift = 64 - BITS; shift >= 0; shift -= BITS) {
+        int64_t have[MOST + 1] = { 0 };
+        uint64_t digit = 0;
+        for (int i = 0; i < count; i++) {
+            uint64_t bits = cairn_rank_of(number[i]) >> shift;
+            have[bits & MOST] += bits >> BITS == found;
+        }
+        cairn_link_sums(link, have, MOST + 1);
+        for (; digit < MOST && rank >= have[digit]; digit++)
+            rank -= have[digit];
+        found = found << BITS | digit;
+    }
+    found = found >> 63 ? found ^ UINT64_C(1) << 63 : ~found;
+    memcpy(&x, &found, sizeof x);
+    return x;
+}
+
 int cairn_link_range(const cairn_link *link, const uint64_t *last, uint64_t number)
 {
     return count_below(last, link->members - 1, number, false);

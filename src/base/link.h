@@ -70,6 +70,11 @@ struct cairn_arena;
  * last one. All members must call it together, with any numbers of their own. */
 cairn_status cairn_link_split(cairn_link *link, const uint64_t *number, int count,
                               struct cairn_arena *scratch, uint64_t *last);
+/* A whole number that grows with a real one. */
+uint64_t cairn_rank_of(double x);
+/* The real number before which `rank` of those of all members come in ascending order. All members
+ * must call it together, with any numbers of their own; NULL: there is one member. */
+double cairn_link_ranked(cairn_link *link, const double *number, int count, int64_t rank);
 /* The range of a number. */
 int cairn_link_range(const cairn_link *link, const uint64_t *last, uint64_t number);
 

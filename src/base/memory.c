@@ -1,4 +1,5 @@
-/* memory.c - the only file that calls the C library's allocator; and arenas on top of it. */
+/* memory.c - the only file that calls the C library's allocator; arenas on top of it, and a sort
+ * that uses them. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
@@ -235,5 +236,37 @@ cairn_status cairn_arena_reduce(cairn_arena *arena, const cairn_reduction *r, vo
         return CAIRN_NO_MEMORY;
     cairn_reduce(r, room, result);
     cairn_arena_return(arena, before);
+    return CAIRN_OK;
+}
+
+/* Radix sort by 16 bits at a time, from the lowest on. It is stable, so that the result
+ * does not depend on the sort. */
+cairn_status cairn_sort_by_number(const uint64_t *number, int count, cairn_arena *arena,
+                                  int32_t **out)
+{
+    enum { DIGIT = 16, VALUES = 1 << DIGIT };
+    int32_t *from = cairn_arena_take(arena, (size_t)count, sizeof *from);
+    int32_t *to = cairn_arena_take(arena, (size_t)count, sizeof *to);
+    int32_t *start = cairn_arena_take(arena, VALUES + 1, sizeof *start);
+    uint64_t digits = 0;
+    if (!from || !to || !start)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < count; i++) {
+        from[i] = i;
+        digits |= number[i];
+    }
+    for (int shift = 0; shift < 64 && digits >> shift > 0; shift += DIGIT) {
+        memset(start, 0, (VALUES + 1) * sizeof *start);
+        for (int i = 0; i < count; i++)
+            start[(number[i] >> shift & (VALUES - 1)) + 1]++;
+        for (int k = 0; k < VALUES; k++)
+            start[k + 1] += start[k];
+        for (int i = 0; i < count; i++)
+            to[start[number[from[i]] >> shift & (VALUES - 1)]++] = from[i];
+        int32_t *held = from;
+        from = to;
+        to = held;
+    }
+    *out = from;
     return CAIRN_OK;
 }

@@ -70,4 +70,8 @@ void cairn_arena_destroy(cairn_arena *arena);
 /* cairn_reduce with scratch memory from the arena, which is returned. */
 cairn_status cairn_arena_reduce(cairn_arena *arena, const cairn_reduction *r, void *result);
 
+/* Indices of numbers in ascending order, in the arena; those of equal ones ascend. */
+cairn_status cairn_sort_by_number(const uint64_t *number, int count, cairn_arena *arena,
+                                  int32_t **out);
+
 #endif

@@ -264,35 +264,6 @@ static cairn_status measure_step(const crowd *c, double far, cairn_arena *scratc
 
 /* ---- sorting -------------------------------------------------------------------------------- */
 
-/* Radix sort by 16 bits at a time, from the lowest on. It is stable, so bodies of one cell keep
- * their order, and the result does not depend on the sort. */
-cairn_status cairn_sort_by_number(const uint64_t *number, int count, cairn_arena *scratch,
-                                  int32_t **out)
-{
-    enum { DIGIT = 16, VALUES = 1 << DIGIT };
-    int32_t *from = cairn_arena_take(scratch, (size_t)count, sizeof *from);
-    int32_t *to = cairn_arena_take(scratch, (size_t)count, sizeof *to);
-    int32_t *start = cairn_arena_take(scratch, VALUES + 1, sizeof *start);
-    if (!from || !to || !start)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < count; i++)
-        from[i] = i;
-    for (int shift = 0; shift < 64; shift += DIGIT) {
-        memset(start, 0, (VALUES + 1) * sizeof *start);
-        for (int i = 0; i < count; i++)
-            start[(number[i] >> shift & (VALUES - 1)) + 1]++;
-        for (int k = 0; k < VALUES; k++)
-            start[k + 1] += start[k];
-        for (int i = 0; i < count; i++)
-            to[start[number[from[i]] >> shift & (VALUES - 1)]++] = from[i];
-        int32_t *held = from;
-        from = to;
-        to = held;
-    }
-    *out = from;
-    return CAIRN_OK;
-}
-
 typedef struct gather_job {
     const char *rows;
     const int32_t *order;

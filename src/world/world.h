@@ -69,10 +69,6 @@ cairn_status cairn_world_put_in_order(cairn_world *world, const cairn_step_optio
 /* Sort the dynamic rows by the places of their bodies; `place` has that of each dynamic row. */
 cairn_status cairn_world_sort_rows(cairn_world *world, const uint64_t *place);
 
-/* Indices of numbers in ascending order; those of equal ones ascend. */
-cairn_status cairn_sort_by_number(const uint64_t *number, int count, cairn_arena *scratch,
-                                  int32_t **out);
-
 /* Whether this world moves the body in a row: it is dynamic and not a ghost. */
 static inline bool cairn_world_moves(const cairn_world *world, int row)
 {

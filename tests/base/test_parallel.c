@@ -353,6 +353,7 @@ typedef struct exchange_job {
     uint64_t last[MOST_MEMBERS];
     int in[MOST_MEMBERS]; /* own numbers in each range */
     int64_t split_sent;   /* messages for the ranges */
+    double ranked[4];
     cairn_status status;
 } exchange_job;
 
@@ -540,6 +541,41 @@ TEST(numbers_of_all_members_are_split_into_even_ranges)
     }
 }
 
+/* Member k has the numbers (k + members i)/8 - 5, i < 20: those of all are n/8 - 5, n < 20 members. */
+static void *rank(void *context)
+{
+    exchange_job *j = context;
+    cairn_link *link = &j->m.link;
+    double number[20];
+    for (int i = 0; i < 20; i++)
+        number[i] = (link->member + link->members * i) / 8.0 - 5;
+    for (int k = 0; k < 4; k++) /* the first, the last, and two between them */
+        j->ranked[k] = cairn_link_ranked(link, number, 20, k * (20 * link->members - 1) / 3);
+    free(j->m.read);
+    return NULL;
+}
+
+TEST(the_number_of_a_rank_is_found_by_all_members)
+{
+    static exchange_job jobs[MOST_MEMBERS];
+    static post_office office;
+    static const double alone[] = { 3, -0.5, INFINITY, -2, 1e-300, -INFINITY, -2 };
+    static const double sorted[] = { -INFINITY, -2, -2, -0.5, 1e-300, 3, INFINITY };
+    for (int k = 0; k < 7; k++)
+        CHECK(cairn_link_ranked(NULL, alone, 7, k) == sorted[k]);
+    for (int members = 1; members <= 5; members++) {
+        open_office(&office);
+        for (int k = 0; k < members; k++) {
+            jobs[k] = (exchange_job){ 0 };
+            join_office(&office, k, members, &jobs[k].m);
+        }
+        run_together(members, rank, jobs, sizeof *jobs);
+        close_office(&office);
+        for (int k = 0; k < 4 * members; k++)
+            CHECK(jobs[k / 4].ranked[k % 4] == k % 4 * (20 * members - 1) / 3 / 8.0 - 5);
+    }
+}
+
 static void check_division(const double *seconds, int parts, int members, const int *expected)
 {
     int bound[8];
@@ -616,5 +652,6 @@ GROUP(test_link)
         CASE(members_may_have_different_numbers_of_parts), CASE(what_is_sent_is_counted),
         CASE(parts_are_divided_by_the_time_they_take),
         CASE(parts_move_when_imbalance_has_cost_more_than_moving),
-        CASE(numbers_of_all_members_are_split_into_even_ranges), CASE(every_part_has_one_holder));
+        CASE(numbers_of_all_members_are_split_into_even_ranges),
+        CASE(the_number_of_a_rank_is_found_by_all_members), CASE(every_part_has_one_holder));
 }
