@@ -280,9 +280,11 @@ static void add_grain(const cairn_sample *s, const grid *g, int i, cairn_vec3 x,
     spread(g, x, KINETIC, products, 6);
 }
 
-static void add_grains(const cairn_sample *s, const grid *g)
+static void add_grains(const cairn_measure *m, const grid *g)
 {
-    for (int i = 0; i < s->count; i++) {
+    const cairn_sample *s = m->sample;
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);) {
         if (!s->is_grain[i])
             continue;
         images all = images_of(g, s->x[i], s->x[i]);
@@ -349,7 +351,8 @@ static double find_width(const cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
     double sum = 0, grains = 0;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i]) {
             sum += 2 * cairn_measure_radius(s, i);
             grains++;
@@ -397,30 +400,46 @@ static void take_side(const cairn_measure *m, grid *g, int k)
     g->edge[k] = length / cells;
 }
 
+static void include(cairn_region *all, cairn_vec3 x)
+{
+    for (int k = 0; k < all->dimension; k++) {
+        all->low[k] = fmin(all->low[k], cairn_component(x, k));
+        all->high[k] = fmax(all->high[k], cairn_component(x, k));
+    }
+}
+
+/* The box of all grains and contacts. */
+static cairn_region find_extent(const cairn_measure *m)
+{
+    const cairn_sample *s = m->sample;
+    cairn_region all = { s->dimension,
+                         { INFINITY, INFINITY, INFINITY },
+                         { -INFINITY, -INFINITY, -INFINITY } };
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
+        if (s->is_grain[i])
+            include(&all, s->x[i]);
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &i);) {
+        cairn_vec3 from = s->point[i], to = from; /* images lie outside of the periodic cell */
+        if (s->image)
+            cairn_measure_branch(s, i, &from, &to);
+        include(&all, s->point[i]);
+        include(&all, from);
+        include(&all, to);
+    }
+    return all;
+}
+
 /* Open sides end where the kernels of all grains and contacts do, at a multiple of the edge. */
-static bool find_side(const cairn_measure *m, grid *g, int k)
+static bool find_side(const cairn_measure *m, const cairn_region *all, grid *g, int k)
 {
     if (is_periodic(g, k) && isinf(m->box.low[k]) && isinf(m->box.high[k])) {
         take_side(m, g, k);
         return g->cells[k] <= MOST_CELLS;
     }
-    const cairn_sample *s = m->sample;
-    double low = INFINITY, high = -INFINITY, reaches = 2 * g->knot;
-    for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i]) {
-            low = fmin(low, cairn_component(s->x[i], k));
-            high = fmax(high, cairn_component(s->x[i], k));
-        }
-    for (int c = 0; c < s->contacts; c++) {
-        cairn_vec3 from = s->point[c], to = from; /* images lie outside of the periodic cell */
-        if (s->image)
-            cairn_measure_branch(s, c, &from, &to);
-        double p = cairn_component(s->point[c], k);
-        low = fmin(fmin(low, p), fmin(cairn_component(from, k), cairn_component(to, k)));
-        high = fmax(fmax(high, p), fmax(cairn_component(from, k), cairn_component(to, k)));
-    }
-    low = floor((low - reaches) / g->edge[k]) * g->edge[k];
-    high += reaches;
+    double reaches = 2 * g->knot;
+    double low = floor((all->low[k] - reaches) / g->edge[k]) * g->edge[k];
+    double high = all->high[k] + reaches;
     g->low[k] = isinf(m->box.low[k]) ? low : m->box.low[k];
     double size = (isinf(m->box.high[k]) ? high : m->box.high[k]) - g->low[k];
     double cells = ceil(size / g->edge[k] * (1 - 1e-12));
@@ -441,8 +460,9 @@ static cairn_status find_grid(const cairn_measure *m, grid *g)
     g->lattice = fills_space(&m->sample->lattice) ? &m->sample->lattice : NULL;
     find_reciprocal(g);
     double cells = 1;
+    const cairn_region all = find_extent(m);
     for (int k = 0; k < g->dimension; k++) {
-        if (!find_side(m, g, k))
+        if (!find_side(m, &all, g, k))
             return CAIRN_BAD_INPUT;
         cells *= g->cells[k];
     }
@@ -475,11 +495,12 @@ static cairn_status add_row(cairn_measure *m, const grid *g, size_t cell)
 static cairn_status fields(cairn_measure *m)
 {
     grid g;
+    int c;
     TRY(find_grid(m, &g));
     if (g.count == 0)
         return CAIRN_OK;
-    add_grains(m->sample, &g);
-    for (int c = 0; c < m->sample->contacts; c++)
+    add_grains(m, &g);
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &c);)
         add_contact(m, &g, c);
     for (size_t cell = 0; cell < g.count; cell++) {
         finish(&g, cell);

@@ -11,12 +11,36 @@
 #include "cairn/statistics.h"
 #include "math/vec.h"
 
+/* Rows of a state: of its grains, or of its contacts. */
+typedef struct cairn_rows {
+    bool contacts;
+    bool cut;         /* of the grains only those with low <= x <= high along the axis are needed */
+    int axis;         /* 0, 1, 2 */
+    double low, high; /* m */
+} cairn_rows;
+
+/* Where a state comes from that is not in memory as a whole: it is visited window by window. */
+typedef struct cairn_source {
+    int64_t grains; /* in the whole state               */
+    double largest; /* N: normal force, 0: no contacts  */
+    void *context;
+    /* Put the first window, or the next one, into the arrays of the sample; returns the number of
+     * grains or contacts in it, 0: there are no more, or it failed. Of contacts the sample then has
+     * the two bodies of each, and no velocities. */
+    int (*next)(void *context, const cairn_rows *rows, bool first);
+    /* The coordinate of a grain before which those of so many others come. */
+    double (*ranked)(void *context, int axis, int64_t rank);
+    cairn_status status; /* the first failure */
+} cairn_source;
+
 /* A state, whose arrays belong to the caller. Bodies and contacts are given by index. */
 typedef struct cairn_sample {
     int dimension;
     double time; /* s */
     cairn_vec3 gravity;
+    cairn_source *source; /* NULL: the arrays have the whole state; else a window of it       */
     int count;
+    const int32_t *order;    /* the bodies in the order of sums; NULL: 0, 1, 2, ...              */
     const uint8_t *is_grain; /* 1: a dynamic body that exists at this time, no wall of a cell */
     const cairn_vec3 *x, *v; /* m, m/s                                                          */
     const cairn_vec3 *omega, *inertia; /* rad/s, kg m^2, body frame                             */
@@ -24,7 +48,8 @@ typedef struct cairn_sample {
     const double *radius;              /* m; 0: not a ball, or not known */
     const double *volume;              /* m^3, 2D: m^2; 0: not known                            */
     const int32_t *material;
-    bool has_contacts; /* false: the contacts are not known */
+    const double *touching; /* contacts that push on each body; NULL: not counted yet        */
+    bool has_contacts;      /* false: the contacts are not known */
     int contacts;
     const int32_t *pair;              /* 2 per contact: a, b; -1: no longer exists */
     const cairn_vec3 *point, *normal; /* m; unit, from b to a                                   */
@@ -53,6 +78,7 @@ typedef struct cairn_measure {
     int axis, up;       /* 0, 1, 2: axis of slices; axis nearest to upward */
     double upward;      /* 1 or -1: direction of upward along `up` */
     double least;       /* N: a contact pushes if its normal force is greater */
+    double *touching;   /* of a whole sample, once cairn_measure_touch has counted them */
     const struct cairn_statistic *statistic;
     cairn_statistic_table *out;
 } cairn_measure;
@@ -95,6 +121,38 @@ cairn_status cairn_statistic_measure(const cairn_sample *sample,
  * The time is added in front. NaN: undefined. */
 cairn_status cairn_measure_row(cairn_measure *m, const double *row);
 
+/* ---- visiting all -------------------------------------------------------------------------- */
+
+/* The bodies or the contacts of a state one after the other, in the order of sums:
+ *     for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
+ * Indices, and the arrays of the sample, are valid until the next one; a visit ends before another
+ * one begins. If it fails, it ends early, and the measurement fails when it is done. */
+typedef struct cairn_visit {
+    const cairn_sample *sample;
+    cairn_rows rows;
+    const int32_t *order;
+    int next, end;
+    bool begun;
+} cairn_visit;
+
+/* Bodies: all grains, and possibly others. */
+cairn_visit cairn_visit_bodies(const cairn_measure *m);
+/* The same, but only those with low <= x <= high along the axis are needed. */
+cairn_visit cairn_visit_between(const cairn_measure *m, int axis, double low, double high);
+/* There are none if they are not known. */
+cairn_visit cairn_visit_contacts(const cairn_measure *m);
+/* Go on with the next window; false: there is none. */
+bool cairn_visit_on(cairn_visit *visit);
+
+static inline bool cairn_visit_next(cairn_visit *visit, int *i)
+{
+    if (visit->next == visit->end && !cairn_visit_on(visit))
+        return false;
+    *i = visit->order ? visit->order[visit->next] : visit->next;
+    visit->next++;
+    return true;
+}
+
 /* ---- helpers -------------------------------------------------------------------------------- */
 
 /* Radius (m) of grain i, or of a ball of its volume; 0: not known. */
@@ -125,7 +183,15 @@ bool cairn_measure_pushes(const cairn_measure *m, int c, double *force);
 /* The ends of the branch of contact c: from b, or its image that touches a, to a; for a wall, the
  * point of contact. False: neither is a grain. */
 bool cairn_measure_branch(const cairn_sample *s, int c, cairn_vec3 *from, cairn_vec3 *to);
-/* The number of pushing contacts of each body, in the arena; NULL if memory runs out. */
-double *cairn_measure_contacts(const cairn_measure *m);
+/* Make the number of pushing contacts of each body known; and that of body i. */
+cairn_status cairn_measure_touch(cairn_measure *m);
+static inline double cairn_measure_touching(const cairn_measure *m, int i)
+{
+    return m->touching ? m->touching[i] : m->sample->touching[i];
+}
+/* The largest normal force of the contacts in the arrays of a sample, N. */
+double cairn_sample_largest(const cairn_sample *s);
+/* A contact pushes if its normal force is greater than this, N. */
+double cairn_measure_least(double largest);
 
 #endif

@@ -17,52 +17,69 @@ enum { MOST_CELLS = 1 << 24 };
 
 /* The counted grains, their classes and the cells. */
 typedef struct mixture {
-    int count;
-    int *grain;     /* indices                                     */
-    uint8_t *first; /* by body: 1: of the first class              */
-    double share;   /* p                                           */
-    cairn_region box;
-    double edge;     /* m: edge of a cell */
-    int64_t side[3]; /* number of cells along each axis */
+    double count;
+    bool by_radius;
+    double low, high; /* the smallest and the largest radius (m), or number of a material */
+    double share;     /* p                                           */
+    cairn_region box; /* of the centres                              */
+    double edge;      /* m: edge of a cell */
+    int64_t side[3];  /* number of cells along each axis */
 } mixture;
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
-/* Divide the grains into two classes. By radius: the first class is above the middle between
- * smallest and largest. By material: it is the one with the smallest number. */
-static void split(const cairn_measure *m, mixture *x)
+static double value_of(const cairn_measure *m, const mixture *x, int i)
 {
-    const cairn_sample *s = m->sample;
-    bool by_radius = strcmp(m->options->classes, "radius") == 0;
-    double low = INFINITY, high = -INFINITY, firsts = 0;
-    for (int k = 0; k < x->count; k++) {
-        int i = x->grain[k];
-        double value = by_radius ? cairn_measure_radius(s, i) : s->material[i];
-        low = fmin(low, value);
-        high = fmax(high, value);
-    }
-    for (int k = 0; k < x->count; k++) {
-        int i = x->grain[k];
-        x->first[i] =
-            by_radius ? cairn_measure_radius(s, i) > 0.5 * (low + high) : s->material[i] == low;
-        firsts += x->first[i];
-    }
-    x->share = firsts / x->count;
+    return x->by_radius ? cairn_measure_radius(m->sample, i) : m->sample->material[i];
 }
 
-/* `first` is indexed by body, because contacts name bodies; `grain` lists the counted ones. */
-static cairn_status list_grains(const cairn_measure *m, mixture *x)
+/* By radius: the first class is above the middle between smallest and largest. By material: it is
+ * the one with the smallest number. */
+static bool is_first(const cairn_measure *m, const mixture *x, int i)
 {
-    size_t room = (size_t)m->sample->count + 1;
-    x->grain = cairn_arena_take(m->arena, room, sizeof *x->grain);
-    x->first = cairn_arena_take(m->arena, room, sizeof *x->first);
-    if (!x->grain || !x->first)
-        return CAIRN_NO_MEMORY;
-    memset(x->first, 0, room);
-    for (int i = 0; i < m->sample->count; i++)
-        if (cairn_measure_counts(m, i))
-            x->grain[x->count++] = i;
-    return CAIRN_OK;
+    double value = value_of(m, x, i);
+    return x->by_radius ? value > 0.5 * (x->low + x->high) : value == x->low;
+}
+
+/* Count the grains; find the bounds of their radii or materials, and the box of their centres. */
+static void survey(const cairn_measure *m, mixture *x)
+{
+    int dimension = m->sample->dimension, i;
+    x->by_radius = strcmp(m->options->classes, "radius") == 0;
+    x->low = INFINITY;
+    x->high = -INFINITY;
+    x->box = (cairn_region){ dimension,
+                             { INFINITY, INFINITY, INFINITY },
+                             { -INFINITY, -INFINITY, -INFINITY } };
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);) {
+        if (!cairn_measure_counts(m, i))
+            continue;
+        x->count++;
+        x->low = fmin(x->low, value_of(m, x, i));
+        x->high = fmax(x->high, value_of(m, x, i));
+        for (int k = 0; k < dimension; k++) {
+            double at = cairn_component(m->sample->x[i], k);
+            x->box.low[k] = fmin(x->box.low[k], at);
+            x->box.high[k] = fmax(x->box.high[k], at);
+        }
+    }
+}
+
+/* Divide the grains into two classes: the share of the first one, and the mean height of the first
+ * class minus that of the second, which means nothing if one of them is empty. */
+static double split(const cairn_measure *m, mixture *x)
+{
+    double sum[2] = { 0, 0 }, count[2] = { 0, 0 };
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);) {
+        if (!cairn_measure_counts(m, i))
+            continue;
+        int of = is_first(m, x, i);
+        sum[of] += m->upward * cairn_component(m->sample->x[i], m->up);
+        count[of]++;
+    }
+    x->share = count[1] / x->count;
+    return sum[1] / count[1] - sum[0] / count[0];
 }
 
 /* ---- cells ---------------------------------------------------------------------------------- */
@@ -84,23 +101,13 @@ static double edge_for(const mixture *x, int dimension)
     return axes > 0 ? pow(volume * 20 / x->count, 1.0 / axes) : 1;
 }
 
-/* Choose the bounding box of the centres, and cells in it: with the given edge, or so that the
- * volume of a cell is that of 20 grains on average. CAIRN_BAD_INPUT: the cells are so small that
+/* Choose cells in the box of the centres: with the given edge, or so that the volume of a cell is
+ * that of 20 grains on average. CAIRN_BAD_INPUT: the cells are so small that
  * there are far too many of them. */
 static cairn_status choose_cells(const cairn_measure *m, mixture *x)
 {
     int dimension = m->sample->dimension;
     double total = 1;
-    x->box = (cairn_region){ dimension,
-                             { INFINITY, INFINITY, INFINITY },
-                             { -INFINITY, -INFINITY, -INFINITY } };
-    for (int k = 0; k < dimension; k++) {
-        for (int j = 0; j < x->count; j++) {
-            double at = cairn_component(m->sample->x[x->grain[j]], k);
-            x->box.low[k] = fmin(x->box.low[k], at);
-            x->box.high[k] = fmax(x->box.high[k], at);
-        }
-    }
     x->edge = m->options->cell > 0 ? m->options->cell : edge_for(x, dimension);
     for (int k = 0; k < 3; k++) {
         double cells = k < dimension ? ceil((x->box.high[k] - x->box.low[k]) / x->edge) : 1;
@@ -131,13 +138,15 @@ static cairn_status lacey(const cairn_measure *m, const mixture *x, double *out,
     int64_t cells = x->side[0] * x->side[1] * x->side[2];
     double *all = cairn_arena_doubles(m->arena, (size_t)cells);
     double *firsts = cairn_arena_doubles(m->arena, (size_t)cells), variance = 0;
+    int i;
     if (!all || !firsts)
         return CAIRN_NO_MEMORY;
-    for (int k = 0; k < x->count; k++) {
-        int64_t c = cell_of(x, m->sample->x[x->grain[k]]);
-        all[c]++;
-        firsts[c] += x->first[x->grain[k]];
-    }
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
+        if (cairn_measure_counts(m, i)) {
+            int64_t c = cell_of(x, m->sample->x[i]);
+            all[c]++;
+            firsts[c] += is_first(m, x, i);
+        }
     *filled = 0;
     for (int64_t c = 0; c < cells; c++)
         if (all[c] > 0) {
@@ -150,35 +159,24 @@ static cairn_status lacey(const cairn_measure *m, const mixture *x, double *out,
     return CAIRN_OK;
 }
 
-/* ---- neighbours and heights ----------------------------------------------------------------- */
+/* ---- neighbours ----------------------------------------------------------------------------- */
 
 /* The index by contacts between grains; NaN without contacts. */
 static double by_neighbours(const cairn_measure *m, const mixture *x)
 {
     const cairn_sample *s = m->sample;
     double pairs = 0, unlike = 0, n = x->count;
-    for (int c = 0; s->has_contacts && c < s->contacts; c++) {
+    int c;
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &c);) {
         int32_t a = s->pair[2 * c], b = s->pair[2 * c + 1];
         if (a < 0 || b < 0 || !cairn_measure_pushes(m, c, NULL) || !cairn_measure_counts(m, a) ||
             !cairn_measure_counts(m, b))
             continue;
         pairs++;
-        unlike += x->first[a] != x->first[b];
+        unlike += is_first(m, x, a) != is_first(m, x, b);
     }
     double expected = 2 * x->share * (1 - x->share) * n / (n - 1);
     return pairs > 0 && expected > 0 ? unlike / pairs / expected : NAN;
-}
-
-/* The mean height of the first class minus that of the second. Neither is empty here. */
-static double lift(const cairn_measure *m, const mixture *x)
-{
-    double sum[2] = { 0, 0 }, count[2] = { 0, 0 };
-    for (int k = 0; k < x->count; k++) {
-        int i = x->grain[k], of = x->first[i];
-        sum[of] += m->upward * cairn_component(m->sample->x[i], m->up);
-        count[of]++;
-    }
-    return sum[1] / count[1] - sum[0] / count[0];
 }
 
 /* Grains of one class only give no row. */
@@ -186,15 +184,15 @@ static cairn_status mixing(cairn_measure *m)
 {
     mixture x = { 0 };
     double index, cells;
-    TRY(list_grains(m, &x));
+    survey(m, &x);
     if (x.count < 2)
         return CAIRN_OK;
-    split(m, &x);
+    double lift = split(m, &x);
     if (!(x.share > 0 && x.share < 1))
         return CAIRN_OK;
     TRY(choose_cells(m, &x));
     TRY(lacey(m, &x, &index, &cells));
-    const double row[] = { index, by_neighbours(m, &x), lift(m, &x), x.share, cells };
+    const double row[] = { index, by_neighbours(m, &x), lift, x.share, cells };
     return cairn_measure_row(m, row);
 }
 

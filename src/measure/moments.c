@@ -12,8 +12,9 @@ static double sum_mass(const cairn_measure *m, cairn_vec3 *x, cairn_vec3 *v)
 {
     const cairn_sample *s = m->sample;
     double mass = 0;
+    int i;
     *x = *v = cairn_vec(0, 0, 0);
-    for (int i = 0; i < s->count; i++)
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (cairn_measure_counts(m, i)) {
             mass += s->mass[i];
             *x = cairn_add_scaled(*x, s->mass[i], s->x[i]);
@@ -75,7 +76,8 @@ static cairn_status height(cairn_measure *m)
     if (!(mass > 0))
         return CAIRN_OK;
     double mean = cairn_dot(up, x) / mass;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (cairn_measure_counts(m, i)) {
             double at = cairn_dot(up, s->x[i]);
             square += s->mass[i] * (at - mean) * (at - mean);
@@ -113,17 +115,18 @@ static cairn_status temperature(cairn_measure *m)
     const cairn_sample *s = m->sample;
     cairn_vec3 u = { 0, 0, 0 }, square = { 0, 0, 0 };
     double grains = 0, speed = 0;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (cairn_measure_counts(m, i)) {
             u = cairn_add(u, s->v[i]);
             speed += cairn_norm(s->v[i]);
             grains++;
         }
     u = cairn_scale(1 / grains, u);
-    for (int i = 0; i < s->count; i++)
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (cairn_measure_counts(m, i)) {
-            cairn_vec3 w = cairn_sub(s->v[i], u);
-            square = cairn_add(square, cairn_times(w, w));
+            cairn_vec3 own = cairn_sub(s->v[i], u);
+            square = cairn_add(square, cairn_times(own, own));
         }
     square = cairn_scale(1 / grains, square);
     const double row[] = { (square.x + square.y + square.z) / s->dimension, square.x, square.y,
@@ -166,7 +169,8 @@ static cairn_status energy(cairn_measure *m)
     const cairn_sample *s = m->sample;
     const cairn_energy *sum = s->totals ? s->totals : &unknown;
     double kinetic = 0, potential = 0;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i]) {
             kinetic += 0.5 * s->mass[i] * cairn_dot(s->v[i], s->v[i]);
             kinetic += 0.5 * cairn_dot(s->omega[i], cairn_times(s->inertia[i], s->omega[i]));
@@ -216,7 +220,8 @@ static cairn_status flow(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
     double grains = 0, mass = 0;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i]) {
             grains++;
             mass += s->mass[i];

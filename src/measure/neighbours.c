@@ -17,15 +17,18 @@ static bool is_grain(const cairn_sample *s, int32_t body)
     return body >= 0 && s->is_grain[body];
 }
 
-double *cairn_measure_contacts(const cairn_measure *m)
+/* A source has counted them. */
+cairn_status cairn_measure_touch(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
-    double *contacts = cairn_arena_doubles(m->arena, (size_t)s->count + 1);
-    for (int c = 0; contacts && s->has_contacts && c < s->contacts; c++)
+    if (s->source)
+        return CAIRN_OK;
+    m->touching = cairn_arena_doubles(m->arena, (size_t)s->count + 1);
+    for (int c = 0; m->touching && s->has_contacts && c < s->contacts; c++)
         for (int side = 0; side < 2; side++)
             if (cairn_measure_pushes(m, c, NULL) && s->pair[2 * c + side] >= 0)
-                contacts[s->pair[2 * c + side]]++;
-    return contacts;
+                m->touching[s->pair[2 * c + side]]++;
+    return m->touching ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 /* ---- coordination --------------------------------------------------------------------------- */
@@ -36,8 +39,9 @@ static double count_ends(const cairn_measure *m, double *between)
 {
     const cairn_sample *s = m->sample;
     double ends = 0;
+    int c;
     *between = 0;
-    for (int c = 0; c < s->contacts; c++)
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &c);)
         for (int side = 0; side < 2; side++) {
             int32_t me = s->pair[2 * c + side], other = s->pair[2 * c + 1 - side];
             if (me < 0 || !cairn_measure_counts(m, me) || !cairn_measure_pushes(m, c, NULL))
@@ -53,17 +57,18 @@ static cairn_status coordination(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
     double grains = 0, rattlers = 0, held = 0, between;
-    double ends = count_ends(m, &between), *contacts = cairn_measure_contacts(m);
-    if (!contacts)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < s->count; i++) {
+    double ends = count_ends(m, &between);
+    int i;
+    TRY(cairn_measure_touch(m));
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);) {
         if (!cairn_measure_counts(m, i))
             continue;
+        double contacts = cairn_measure_touching(m, i);
         grains++;
-        if (contacts[i] < s->dimension)
+        if (contacts < s->dimension)
             rattlers++;
         else
-            held += contacts[i];
+            held += contacts;
     }
     double backbone = grains - rattlers;
     const double row[] = { ends / grains, between / grains, backbone > 0 ? held / backbone : NAN,
@@ -95,21 +100,20 @@ const cairn_statistic cairn_statistic_coordination = {
 /* A histogram of the number of contacts, from 0 to the largest one. */
 static cairn_status neighbours(cairn_measure *m)
 {
-    const cairn_sample *s = m->sample;
-    double *contacts = cairn_measure_contacts(m), grains = 0, most = 0;
-    if (!contacts)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < s->count; i++)
+    double grains = 0, most = 0;
+    int i;
+    TRY(cairn_measure_touch(m));
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (cairn_measure_counts(m, i)) {
-            most = fmax(most, contacts[i]);
+            most = fmax(most, cairn_measure_touching(m, i));
             grains++;
         }
     double *share = cairn_arena_doubles(m->arena, (size_t)most + 1);
     if (!share)
         return CAIRN_NO_MEMORY;
-    for (int i = 0; i < s->count; i++)
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (cairn_measure_counts(m, i))
-            share[(int)contacts[i]] += 1 / grains;
+            share[(int)cairn_measure_touching(m, i)] += 1 / grains;
     for (int z = 0; grains > 0 && z <= (int)most; z++) {
         const double row[] = { z, share[z] };
         TRY(cairn_measure_row(m, row));
@@ -158,11 +162,11 @@ static cairn_status write_forces(cairn_measure *m, const double *count, double c
 static cairn_status forces(cairn_measure *m)
 {
     double sum = 0, largest = 0, contacts = 0, force;
-    int bins = (int)m->options->bins;
+    int bins = (int)m->options->bins, c;
     double *count = cairn_arena_doubles(m->arena, (size_t)bins);
     if (!count)
         return CAIRN_NO_MEMORY;
-    for (int c = 0; c < m->sample->contacts; c++)
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &c);)
         if (is_measured(m, c, &force)) {
             contacts++;
             sum += force;
@@ -171,7 +175,7 @@ static cairn_status forces(cairn_measure *m)
     if (contacts == 0)
         return CAIRN_OK;
     double mean = sum / contacts, width = largest / mean / bins;
-    for (int c = 0; c < m->sample->contacts; c++)
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &c);)
         if (is_measured(m, c, &force)) {
             int k = (int)(force / mean / width);
             count[k < bins ? k : bins - 1]++;
@@ -210,49 +214,84 @@ const cairn_statistic cairn_statistic_forces = {
  * so that the contacts of equal balls fall in the middle of a shell if the diameter is a
  * multiple of w. */
 
-/* The centres in W, sorted into cells. A cell is at least as wide as the largest distance, so
- * all partners of a centre are in its own cell or in one next to it. */
+/* The centres of a layer of cells, sorted by cell. */
+typedef struct layer {
+    cairn_vec3 *x;
+    int *start; /* of each cell, and the end */
+} layer;
+
+/* Cells of W. A cell is at least as wide as the largest distance, so all partners of a centre are
+ * in its own cell or in one next to it. Cells along the axis with most of them are in layers, of
+ * which only two are in memory at a time. */
 typedef struct cells {
     cairn_region box;
-    int count;
-    cairn_vec3 *x; /* sorted by cell */
-    int side[3];
-    int *start;   /* of each cell, and the end */
-    double width; /* m: of a shell            */
+    int count;        /* centres                                   */
+    int axis[3];      /* of side[k]; in the last one are layers    */
+    int side[3];      /* cells along each axis; 2D: side[1] is 1   */
+    int in_layer[64]; /* centres of each layer                     */
+    layer here, above;
+    cairn_vec3 *unsorted; /* scratch: of one layer                 */
+    double width;         /* m: of a shell                         */
     int shells;
-    double *sum; /* by shell                  */
+    double *sum; /* by shell                                       */
 } cells;
 
-/* The cell of a centre in the box; rounding may put it behind the last cell, hence the clamp. */
-static int cell_of(const cells *c, cairn_vec3 x)
+enum { LAYER = 2 };
+
+/* The number of the cell of a centre along an axis; rounding may put it behind the last cell, hence
+ * the clamp. */
+static int cell_along(const cells *c, int k, cairn_vec3 x)
 {
-    int index = 0;
-    for (int k = c->box.dimension - 1; k >= 0; k--) {
-        double share = (cairn_component(x, k) - c->box.low[k]) / (c->box.high[k] - c->box.low[k]);
-        int at = (int)(share * c->side[k]);
-        index = index * c->side[k] + (at < c->side[k] ? at : c->side[k] - 1);
-    }
-    return index;
+    int axis = c->axis[k];
+    if (c->side[k] == 1)
+        return 0;
+    double share =
+        (cairn_component(x, axis) - c->box.low[axis]) / (c->box.high[axis] - c->box.low[axis]);
+    int at = (int)(share * c->side[k]);
+    return at < c->side[k] ? at : c->side[k] - 1;
+}
+
+static int cell_in_layer(const cells *c, cairn_vec3 x)
+{
+    return cell_along(c, 1, x) * c->side[0] + cell_along(c, 0, x);
 }
 
 /* Counting sort: cell k has start[k] .. start[k + 1] - 1. Counts are kept two places ahead, so
  * that filling moves start[k + 1] from the beginning of cell k to its end, where it has to be. */
-static cairn_status sort_centres(cells *c, const cairn_vec3 *x, cairn_arena *arena)
+static void sort_centres(const cells *c, int count, layer *out)
 {
-    size_t total = (size_t)c->side[0] * (size_t)c->side[1] * (size_t)c->side[2];
-    c->start = cairn_arena_take(arena, total + 2, sizeof *c->start);
-    c->x = cairn_arena_take(arena, (size_t)c->count + 1, sizeof *c->x);
-    if (!c->start || !c->x)
-        return CAIRN_NO_MEMORY;
-    for (size_t k = 0; k < total + 2; k++)
-        c->start[k] = 0;
-    for (int i = 0; i < c->count; i++)
-        c->start[cell_of(c, x[i]) + 2]++;
-    for (size_t k = 2; k < total + 2; k++)
-        c->start[k] += c->start[k - 1];
-    for (int i = 0; i < c->count; i++)
-        c->x[c->start[cell_of(c, x[i]) + 1]++] = x[i];
-    return CAIRN_OK;
+    int cells_in_layer = c->side[0] * c->side[1];
+    for (int k = 0; k < cells_in_layer + 2; k++)
+        out->start[k] = 0;
+    for (int i = 0; i < count; i++)
+        out->start[cell_in_layer(c, c->unsorted[i]) + 2]++;
+    for (int k = 2; k < cells_in_layer + 2; k++)
+        out->start[k] += out->start[k - 1];
+    for (int i = 0; i < count; i++)
+        out->x[out->start[cell_in_layer(c, c->unsorted[i]) + 1]++] = c->unsorted[i];
+}
+
+static bool is_centre(const cairn_sample *s, const cells *c, int i)
+{
+    return s->is_grain[i] && cairn_region_contains(&c->box, s->x[i]);
+}
+
+/* The centres of layer z. A little beyond its faces is visited too: which layer a centre is in is
+ * found with rounding. */
+static void load_layer(const cairn_measure *m, const cells *c, int z, layer *out)
+{
+    const cairn_sample *s = m->sample;
+    int axis = c->axis[LAYER], count = 0, i;
+    double from = c->box.low[axis], length = c->box.high[axis] - from, more = 1e-6 * length;
+    double low = from + length * z / c->side[LAYER] - more;
+    double high = from + length * (z + 1) / c->side[LAYER] + more;
+    for (cairn_visit w = cairn_visit_between(m, axis, low, high); cairn_visit_next(&w, &i);) {
+        double at = cairn_component(s->x[i], axis);
+        if (at >= low && at <= high && is_centre(s, c, i) && cell_along(c, LAYER, s->x[i]) == z &&
+            count < c->in_layer[z])
+            c->unsorted[count++] = s->x[i];
+    }
+    sort_centres(c, count, out);
 }
 
 /* Add the pair a, b, which counts twice: once from each centre. Shell k has r/w from k - 1/2 to
@@ -268,69 +307,118 @@ static void add_pair(cells *c, cairn_vec3 a, cairn_vec3 b)
     c->sum[(int)apart] += 2 / seen;
 }
 
-static void add_cell(cells *c, int from, int to)
+/* Pair a cell of the layer with one of the same layer, or of the one above. */
+static void add_cell(cells *c, int from, const layer *other, int to)
 {
-    for (int i = c->start[from]; i < c->start[from + 1]; i++)
-        for (int j = from == to ? i + 1 : c->start[to]; j < c->start[to + 1]; j++)
-            add_pair(c, c->x[i], c->x[j]);
+    const layer *own = &c->here;
+    bool same = own == other && from == to;
+    for (int i = own->start[from]; i < own->start[from + 1]; i++)
+        for (int j = same ? i + 1 : other->start[to]; j < other->start[to + 1]; j++)
+            add_pair(c, own->x[i], other->x[j]);
 }
 
 /* Pair a cell with itself and with its neighbours of higher number, so that each pair of cells
  * is visited once. */
-static void add_around(cells *c, int x, int y, int z)
+static void add_around(cells *c, int x, int y, bool top)
 {
-    int from = (z * c->side[1] + y) * c->side[0] + x;
-    for (int k = 0; k < 27; k++) {
-        int p = x + k % 3 - 1, q = y + k / 3 % 3 - 1, r = z + k / 9 - 1;
-        bool there =
-            p >= 0 && p < c->side[0] && q >= 0 && q < c->side[1] && r >= 0 && r < c->side[2];
-        int to = (r * c->side[1] + q) * c->side[0] + p;
-        if (there && to >= from)
-            add_cell(c, from, to);
+    int from = y * c->side[0] + x;
+    for (int k = 0; k < 18; k++) {
+        int p = x + k % 3 - 1, q = y + k / 3 % 3 - 1, to = q * c->side[0] + p;
+        bool there = p >= 0 && p < c->side[0] && q >= 0 && q < c->side[1], up = k >= 9;
+        if (there && up && !top)
+            add_cell(c, from, &c->above, to);
+        else if (there && !up && to >= from)
+            add_cell(c, from, &c->here, to);
     }
 }
 
-static void add_all(cells *c)
+static void add_all(const cairn_measure *m, cells *c)
 {
-    for (int z = 0; z < c->side[2]; z++)
+    int layers = c->side[LAYER];
+    load_layer(m, c, 0, &c->here);
+    for (int z = 0; z < layers; z++) {
+        if (z + 1 < layers)
+            load_layer(m, c, z + 1, &c->above);
         for (int y = 0; y < c->side[1]; y++)
             for (int x = 0; x < c->side[0]; x++)
-                add_around(c, x, y, z);
+                add_around(c, x, y, z + 1 == layers);
+        layer done = c->here;
+        c->here = c->above;
+        c->above = done;
+    }
 }
 
 /* ---- the box and the shells ----------------------------------------------------------------- */
 
 /* Mean diameter of the grains in the box, for other shapes that of a ball of the same volume; if
- * no volume is known, the mean distance of centres. */
-static double diameter(const cairn_sample *s, const cairn_region *box, int centres)
+ * no volume is known, the mean distance of centres. Also counts the centres. */
+static double diameter(const cairn_measure *m, cells *c)
 {
+    const cairn_sample *s = m->sample;
     double sum = 0, known = 0;
-    for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i] && cairn_region_contains(box, s->x[i])) {
+    int i;
+    c->count = 0;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
+        if (is_centre(s, c, i)) {
             double radius = cairn_measure_radius(s, i);
             sum += 2 * radius;
             known += radius > 0;
+            c->count++;
         }
-    double apart = pow(cairn_region_volume(box) / centres, 1.0 / box->dimension);
+    double apart = pow(cairn_region_volume(&c->box) / c->count, 1.0 / c->box.dimension);
     return known > 0 ? sum / known : apart;
 }
 
-/* Shells end at half the shortest side, or at `bins`. At most 64 cells per axis (2^18 in 3D)
- * bound the memory; larger cells only cost time. */
-static void choose_shells(const cairn_measure *m, cells *c)
+/* The axis with most cells is that of layers; in 2D the middle one is not used. */
+static void choose_axes(cells *c, const int cells_along[3])
+{
+    int longest = 0, others = 0;
+    for (int k = 0; k < c->box.dimension; k++)
+        longest = cells_along[k] >= cells_along[longest] ? k : longest;
+    for (int k = 0; k < 3; k++) {
+        int place = k == longest ? LAYER : others++;
+        c->axis[place] = k;
+        c->side[place] = cells_along[k];
+    }
+}
+
+/* Shells end at half the shortest side, or at `bins`. At most 64 cells per axis bound the memory;
+ * larger cells only cost time. */
+static void choose_shells(const cairn_measure *m, double size, cells *c)
 {
     double shortest = INFINITY;
+    int cells_along[3];
     for (int k = 0; k < c->box.dimension; k++)
         shortest = fmin(shortest, c->box.high[k] - c->box.low[k]);
-    c->width =
-        m->options->range * diameter(m->sample, &c->box, c->count) / (double)m->options->bins;
+    c->width = m->options->range * size / (double)m->options->bins;
     double most = floor(0.5 * shortest / c->width - 0.5);
     c->shells = most < (double)m->options->bins ? (int)fmax(0, most) : (int)m->options->bins;
     double reach = (c->shells + 0.5) * c->width;
     for (int k = 0; k < 3; k++) {
         double fit = k < c->box.dimension ? floor((c->box.high[k] - c->box.low[k]) / reach) : 1;
-        c->side[k] = (int)fmax(1, fmin(fit, 64));
+        cells_along[k] = (int)fmax(1, fmin(fit, 64));
     }
+    choose_axes(c, cells_along);
+}
+
+/* Count the centres of each layer, and take memory for the largest ones. */
+static cairn_status open_layers(const cairn_measure *m, cells *c)
+{
+    const cairn_sample *s = m->sample;
+    size_t most = 0, starts = (size_t)(c->side[0] * c->side[1]) + 2;
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
+        if (is_centre(s, c, i))
+            c->in_layer[cell_along(c, LAYER, s->x[i])]++;
+    for (int z = 0; z < c->side[LAYER]; z++)
+        most = (size_t)c->in_layer[z] > most ? (size_t)c->in_layer[z] : most;
+    c->sum = cairn_arena_doubles(m->arena, (size_t)m->options->bins + 1);
+    bool good = c->sum && CAIRN_TAKE(m->arena, c->unsorted, most);
+    good = good && CAIRN_TAKE(m->arena, c->here.x, most);
+    good = good && CAIRN_TAKE(m->arena, c->above.x, most);
+    good = good && CAIRN_TAKE(m->arena, c->here.start, starts);
+    good = good && CAIRN_TAKE(m->arena, c->above.start, starts);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 /* Volume of the shell about r = k w, in 2D the area of the ring. */
@@ -357,21 +445,16 @@ static cairn_status write_shells(cairn_measure *m, const cells *c)
 /* Centres outside the box are ignored: the correction accounts for them. */
 static cairn_status pair_correlation(cairn_measure *m)
 {
-    const cairn_sample *s = m->sample;
     cells c = { .count = 0 };
     TRY(cairn_region_bulk(m, &c.box));
-    cairn_vec3 *x = cairn_arena_take(m->arena, (size_t)s->count + 1, sizeof *x);
-    c.sum = cairn_arena_doubles(m->arena, (size_t)m->options->bins + 1);
-    if (!x || !c.sum)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i] && cairn_region_contains(&c.box, s->x[i]))
-            x[c.count++] = s->x[i];
-    if (c.count < 2 || !(cairn_region_volume(&c.box) > 0))
+    if (!(cairn_region_volume(&c.box) > 0))
         return CAIRN_OK;
-    choose_shells(m, &c);
-    TRY(sort_centres(&c, x, m->arena));
-    add_all(&c);
+    double size = diameter(m, &c);
+    if (c.count < 2)
+        return CAIRN_OK;
+    choose_shells(m, size, &c);
+    TRY(open_layers(m, &c));
+    add_all(m, &c);
     return write_shells(m, &c);
 }
 
@@ -467,7 +550,8 @@ static void components(const tensor *t, double out[6])
 static void add_contacts(const cairn_measure *m, const cairn_region *region, tensor *sum)
 {
     const cairn_sample *s = m->sample;
-    for (int c = 0; c < s->contacts; c++) {
+    int c;
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &c);) {
         cairn_vec3 from, to;
         if (!cairn_measure_branch(s, c, &from, &to))
             continue;
@@ -483,16 +567,17 @@ static void add_motion(const cairn_measure *m, const cairn_region *region, tenso
     const cairn_sample *s = m->sample;
     cairn_vec3 momentum = { 0, 0, 0 };
     double mass = 0;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i] && (!region || cairn_region_contains(region, s->x[i]))) {
             momentum = cairn_add_scaled(momentum, s->mass[i], s->v[i]);
             mass += s->mass[i];
         }
     cairn_vec3 u = cairn_scale(mass > 0 ? 1 / mass : 0, momentum);
-    for (int i = 0; i < s->count; i++)
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i] && (!region || cairn_region_contains(region, s->x[i]))) {
-            cairn_vec3 w = cairn_sub(s->v[i], u);
-            add_product(sum, s->mass[i], w, w);
+            cairn_vec3 own = cairn_sub(s->v[i], u);
+            add_product(sum, s->mass[i], own, own);
         }
 }
 
@@ -554,7 +639,8 @@ static cairn_status fabric(cairn_measure *m)
     const cairn_sample *s = m->sample;
     tensor sum = { 0 };
     double contacts = 0, row[8];
-    for (int c = 0; c < s->contacts; c++) {
+    int c;
+    for (cairn_visit w = cairn_visit_contacts(m); cairn_visit_next(&w, &c);) {
         int32_t a = s->pair[2 * c], b = s->pair[2 * c + 1];
         bool on_grain = (a >= 0 && s->is_grain[a]) || (b >= 0 && s->is_grain[b]);
         if (!on_grain || !cairn_measure_pushes(m, c, NULL) ||

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/common.h"
+#include "base/link.h"
 #include "math/vec.h"
 #include "measure/measure.h"
 
@@ -46,28 +47,47 @@ double cairn_region_share(const cairn_region *region, cairn_vec3 a, cairn_vec3 b
 
 /* ---- where boxes end ------------------------------------------------------------------------ */
 
-static int compare_doubles(const void *a, const void *b)
+/* The coordinates k of the grains of a whole sample; of others their number alone. */
+typedef struct coordinates {
+    int k;
+    int64_t count;
+    double *x; /* m */
+} coordinates;
+
+static cairn_status list_coordinates(const cairn_measure *m, int k, coordinates *out)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const cairn_sample *s = m->sample;
+    *out = (coordinates){ .k = k, .count = s->source ? s->source->grains : 0 };
+    if (s->source)
+        return CAIRN_OK;
+    out->x = cairn_arena_take(m->arena, (size_t)s->count, sizeof *out->x);
+    for (int i = 0; out->x && i < s->count; i++)
+        if (s->is_grain[i])
+            out->x[out->count++] = cairn_component(s->x[i], k);
+    return out->x ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static double quantile(const cairn_measure *m, const coordinates *c, double share)
+{
+    const cairn_source *source = m->sample->source;
+    int64_t rank = (int64_t)(share * (double)(c->count - 1));
+    return source ? source->ranked(source->context, c->k, rank)
+                  : cairn_link_ranked(NULL, c->x, (int)c->count, rank);
 }
 
 /* Close open sides at the quantiles `trim` and 1 - `trim` of the grains' coordinates k. They are
  * taken over all grains, also those outside given sides. */
-static void close_by_quantiles(const cairn_measure *m, int k, double *scratch, cairn_region *out)
+static cairn_status close_by_quantiles(const cairn_measure *m, int k, cairn_region *out)
 {
-    const cairn_sample *s = m->sample;
-    int count = 0;
-    for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i])
-            scratch[count++] = cairn_component(s->x[i], k);
-    if (count == 0)
-        return;
-    qsort(scratch, (size_t)count, sizeof *scratch, compare_doubles);
-    if (isinf(out->low[k]))
-        out->low[k] = scratch[(int)(m->options->trim * (count - 1))];
-    if (isinf(out->high[k]))
-        out->high[k] = scratch[(int)((1 - m->options->trim) * (count - 1))];
+    coordinates c;
+    cairn_arena_moment before = cairn_arena_now(m->arena);
+    TRY(list_coordinates(m, k, &c));
+    if (c.count > 0 && isinf(out->low[k]))
+        out->low[k] = quantile(m, &c, m->options->trim);
+    if (c.count > 0 && isinf(out->high[k]))
+        out->high[k] = quantile(m, &c, 1 - m->options->trim);
+    cairn_arena_return(m->arena, before);
+    return CAIRN_OK;
 }
 
 /* Other shapes count as balls of the same volume: V = 4/3 pi r^3, in 2D A = pi r^2. */
@@ -83,7 +103,8 @@ static void close_by_extent(const cairn_measure *m, int k, cairn_region *out)
 {
     const cairn_sample *s = m->sample;
     double low = INFINITY, high = -INFINITY;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i]) {
             low = fmin(low, cairn_component(s->x[i], k) - cairn_measure_radius(s, i));
             high = fmax(high, cairn_component(s->x[i], k) + cairn_measure_radius(s, i));
@@ -96,15 +117,12 @@ static void close_by_extent(const cairn_measure *m, int k, cairn_region *out)
 
 cairn_status cairn_region_column(const cairn_measure *m, int axis, cairn_region *out)
 {
-    double *scratch = cairn_arena_take(m->arena, (size_t)m->sample->count + 1, sizeof *scratch);
-    if (!scratch)
-        return CAIRN_NO_MEMORY;
     *out = m->box;
     for (int k = 0; k < out->dimension; k++) {
         if (k == axis)
             close_by_extent(m, k, out);
         else if (isinf(out->low[k]) || isinf(out->high[k]))
-            close_by_quantiles(m, k, scratch, out);
+            TRY(close_by_quantiles(m, k, out));
         /* without grains the sides are still infinite: make the box empty */
         if (!isfinite(out->low[k]) || !isfinite(out->high[k]))
             out->low[k] = out->high[k] = 0;
@@ -180,6 +198,12 @@ static double piece_volume(double radius, double first, double last, const doubl
         sum += gauss[k / 2][1] * disk_area(radius * cos(t), low, high) * radius * cos(t);
     }
     return sum * half;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
 /* The angles between which the area is smooth: those where the circle, of radius R cos t,

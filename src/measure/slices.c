@@ -13,12 +13,25 @@
 
 /* The volume of all grains within the region. Also grains whose centre is outside may reach into
  * it. */
-static double solid_in(const cairn_sample *s, const cairn_region *region)
+static double solid_in(const cairn_measure *m, const cairn_region *region)
 {
+    const cairn_sample *s = m->sample;
     double solid = 0;
-    for (int i = 0; i < s->count; i++)
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i])
             solid += cairn_region_ball(region, s->x[i], cairn_measure_radius(s, i));
+    return solid;
+}
+
+/* The volume of all grains: in a periodic cell is all of each, in part as images. */
+static double solid_of_all(const cairn_measure *m)
+{
+    const cairn_sample *s = m->sample;
+    double solid = 0;
+    int i;
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
+        solid += s->is_grain[i] ? s->volume[i] : 0;
     return solid;
 }
 
@@ -26,14 +39,13 @@ static double solid_in(const cairn_sample *s, const cairn_region *region)
 static cairn_status packing(cairn_measure *m)
 {
     cairn_region region;
-    TRY(cairn_region_bulk(m, &region));
-    double volume = cairn_region_volume(&region), solid = solid_in(m->sample, &region);
-    double cell = cairn_measure_cell(m);
-    if (cell > 0) { /* all of each grain is in it, in part as images */
-        volume = cell;
-        solid = 0;
-        for (int i = 0; i < m->sample->count; i++)
-            solid += m->sample->is_grain[i] ? m->sample->volume[i] : 0;
+    double volume = cairn_measure_cell(m), solid;
+    if (volume > 0) {
+        solid = solid_of_all(m);
+    } else {
+        TRY(cairn_region_bulk(m, &region));
+        volume = cairn_region_volume(&region);
+        solid = solid_in(m, &region);
     }
     const double row[] = { solid / volume, solid, volume };
     return volume > 0 ? cairn_measure_row(m, row) : CAIRN_OK;
@@ -95,7 +107,7 @@ static void add_ball(const cairn_measure *m, const cairn_region *region, int i, 
     }
 }
 
-/* Grain counts and velocities belong to the slice of the centre. */
+/* Grain counts, velocities and contacts belong to the slice of the centre. */
 static void add_grain(const cairn_measure *m, const cairn_region *region, int i, slice *slices)
 {
     const cairn_sample *s = m->sample;
@@ -106,6 +118,7 @@ static void add_grain(const cairn_measure *m, const cairn_region *region, int i,
     mine->grains++;
     mine->v = cairn_add(mine->v, s->v[i]);
     mine->square += cairn_dot(s->v[i], s->v[i]);
+    mine->contacts += cairn_measure_touching(m, i);
 }
 
 /* Temperature from the sums, |v|^2 - |u|^2 averaged over the dimensions; rounding may make it
@@ -128,17 +141,6 @@ static cairn_status write_slice(cairn_measure *m, const cairn_region *region, co
     return cairn_measure_row(m, row);
 }
 
-static void add_contacts(const cairn_measure *m, const cairn_region *region, const double *contacts,
-                         slice *slices)
-{
-    const cairn_sample *s = m->sample;
-    for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i] && cairn_region_contains(region, s->x[i])) {
-            double at = cairn_component(s->x[i], m->axis);
-            slices[slice_at(region, m->axis, at, (int)m->options->bins)].contacts += contacts[i];
-        }
-}
-
 /* Profiles along the axis. Along it the box ends where the balls end, across it at quantiles,
  * away from walls. The volume of a ball is divided among slices, but its other quantities belong
  * to one. */
@@ -146,22 +148,21 @@ static cairn_status slices(cairn_measure *m)
 {
     cairn_region region;
     const cairn_sample *s = m->sample;
-    int bins = (int)m->options->bins;
+    int bins = (int)m->options->bins, i;
     TRY(cairn_region_column(m, m->axis, &region));
+    TRY(cairn_measure_touch(m));
     slice *all = cairn_arena_take(m->arena, (size_t)bins, sizeof *all);
-    double *contacts = cairn_measure_contacts(m);
-    if (!all || !contacts)
+    if (!all)
         return CAIRN_NO_MEMORY;
     for (int k = 0; k < bins; k++)
         all[k] = (slice){ 0 };
     if (!(cairn_region_volume(&region) > 0))
         return CAIRN_OK;
-    for (int i = 0; i < s->count; i++)
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (s->is_grain[i]) {
             add_ball(m, &region, i, all);
             add_grain(m, &region, i, all);
         }
-    add_contacts(m, &region, contacts, all);
     for (int k = 0; k < bins; k++)
         TRY(write_slice(m, &region, &all[k], k));
     return CAIRN_OK;
@@ -291,12 +292,13 @@ static cairn_status prepare(const cairn_measure *m, surface *f)
 static cairn_status profile(cairn_measure *m)
 {
     surface f = { 0 };
+    int i;
     TRY(prepare(m, &f));
     if (!(f.range.high[f.along] > f.range.low[f.along]))
         return CAIRN_OK;
     for (int k = 0; k < f.bins * f.lines; k++)
         f.height[k] = -INFINITY;
-    for (int i = 0; i < m->sample->count; i++)
+    for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
         if (m->sample->is_grain[i] && m->sample->radius[i] > 0)
             raise_ball(m, &f, i);
     for (int k = 0; k < f.bins; k++)

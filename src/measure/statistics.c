@@ -124,6 +124,45 @@ cairn_status cairn_measure_row(cairn_measure *m, const double *row)
     return CAIRN_OK;
 }
 
+/* ---- visiting all --------------------------------------------------------------------------- */
+
+static cairn_visit visit_rows(const cairn_sample *s, cairn_rows rows)
+{
+    cairn_visit visit = { .sample = s, .rows = rows };
+    if (s->source)
+        return visit;
+    visit.order = rows.contacts ? NULL : s->order;
+    visit.end = !rows.contacts ? s->count : s->has_contacts ? s->contacts : 0;
+    return visit;
+}
+
+cairn_visit cairn_visit_bodies(const cairn_measure *m)
+{
+    return visit_rows(m->sample, (cairn_rows){ .contacts = false });
+}
+
+cairn_visit cairn_visit_between(const cairn_measure *m, int axis, double low, double high)
+{
+    return visit_rows(m->sample, (cairn_rows){ false, true, axis, low, high });
+}
+
+cairn_visit cairn_visit_contacts(const cairn_measure *m)
+{
+    return visit_rows(m->sample, (cairn_rows){ .contacts = true });
+}
+
+bool cairn_visit_on(cairn_visit *visit)
+{
+    cairn_source *source = visit->sample->source;
+    bool known = !visit->rows.contacts || visit->sample->has_contacts;
+    if (!source || !known || source->status != CAIRN_OK)
+        return false;
+    visit->next = 0;
+    visit->end = source->next(source->context, &visit->rows, !visit->begun);
+    visit->begun = true;
+    return visit->end > 0;
+}
+
 /* ---- measuring ------------------------------------------------------------------------------ */
 
 bool cairn_measure_counts(const cairn_measure *m, int i)
@@ -177,12 +216,17 @@ static void choose_axes(cairn_measure *m)
     m->axis = m->options->axis[0] == 'u' ? m->up : m->options->axis[0] - 'x';
 }
 
-/* A millionth of the largest normal force; less counts as noise of the solver. */
-static double least_force(const cairn_sample *s)
+double cairn_sample_largest(const cairn_sample *s)
 {
     double largest = 0;
     for (int c = 0; c < s->contacts; c++)
         largest = fmax(largest, cairn_dot(s->force[c], s->normal[c]));
+    return largest;
+}
+
+/* A millionth of the largest normal force; less counts as noise of the solver. */
+double cairn_measure_least(double largest)
+{
     return 1e-6 * largest;
 }
 
@@ -202,8 +246,11 @@ cairn_status cairn_statistic_measure(const cairn_sample *sample,
     choose_axes(&m);
     if (m.axis >= sample->dimension)
         return CAIRN_BAD_INPUT;
-    m.least = least_force(sample);
+    const cairn_source *source = sample->source;
+    m.least = cairn_measure_least(source ? source->largest : cairn_sample_largest(sample));
     cairn_status status = m.statistic->measure(&m);
+    if (source && source->status != CAIRN_OK)
+        status = source->status;
     if (status != CAIRN_OK)
         table->rows = rows;
     return status;

@@ -86,12 +86,65 @@ TEST(no_memory_is_reported_by_every_statistic)
     }
 }
 
+/* Two windows of two balls each, and then a failure. */
+typedef struct broken {
+    cairn_source source;
+    cairn_sample sample;
+    int windows; /* left */
+} broken;
+
+static int next_window(void *context, const cairn_rows *rows, bool first)
+{
+    broken *b = context;
+    (void)first;
+    if (b->windows-- > 0)
+        return rows->contacts ? 1 : 2;
+    b->source.status = CAIRN_IO_FAILED;
+    return 0;
+}
+
+static double no_rank(void *context, int axis, int64_t rank)
+{
+    broken *b = context;
+    (void)axis;
+    b->source.status = CAIRN_IO_FAILED;
+    return (double)rank;
+}
+
+TEST(a_source_that_fails_is_reported_by_every_statistic)
+{
+    static const double touching[2] = { 1, 1 };
+    cairn_measure_options o = cairn_measure_options_default();
+    heap *h = heap_empty(3);
+    heap_ball(h, 0.5, (cairn_vec3){ 4, 0, 1 });
+    heap_ball(h, 0.4, (cairn_vec3){ 4, 0, 2 });
+    heap_touch(h, 1, 0, 3);
+    for (int i = 0; cairn_statistic_name(i); i++)
+        for (int windows = 0; windows < 3; windows++) {
+            broken b = { .source = { 4, 3, &b, next_window, no_rank, CAIRN_OK },
+                         .sample = h->sample,
+                         .windows = windows };
+            cairn_arena arena = { 0 };
+            cairn_statistic_table t;
+            b.sample.source = &b.source;
+            b.sample.touching = touching;
+            CHECK_OK(cairn_statistic_table_create(cairn_statistic_name(i), 3, &t));
+            bool walks = strcmp(t.name, "cell") != 0;
+            CHECK_INT(cairn_statistic_measure(&b.sample, &o, &arena, &t),
+                      walks ? CAIRN_IO_FAILED : CAIRN_OK);
+            CHECK_INT(t.rows, 0);
+            cairn_statistic_table_destroy(&t);
+            cairn_arena_destroy(&arena);
+        }
+}
+
 GROUP(test_statistics)
 {
     RUN(CASE(every_statistic_has_a_name_columns_and_a_summary),
         CASE(in_2d_a_table_has_no_third_component_and_other_units),
         CASE(rows_of_one_frame_follow_those_of_another),
-        CASE(no_memory_is_reported_by_every_statistic));
+        CASE(no_memory_is_reported_by_every_statistic),
+        CASE(a_source_that_fails_is_reported_by_every_statistic));
 }
 
 /* ==== test_measure_options: options of measuring: defaults pass, nonsense does not ============ */
