@@ -438,6 +438,11 @@ CAIRN_API cairn_world_part cairn_world_own(const cairn_world *world);
  *  would: a joined world can only then be saved. The inputs of the last step end here. */
 CAIRN_API cairn_status cairn_world_tidy(cairn_world *world, const cairn_step_options *options);
 
+/** Complete an array that has `size` bytes for each row of a joined world: the rows of bodies that
+ *  other processes compute are copied from these. All processes must call it together; a world that
+ *  is not joined has no such rows. */
+CAIRN_API void cairn_world_fetch(const cairn_world *world, void *rows, size_t size);
+
 /** Collect the state of a joined world. In process 0 `whole`, a world that was made from the same
  *  state as `world`, is then as if it had made all steps itself, also its cairn_world_step_inputs;
  *  others pass NULL. CAIRN_UNSUPPORTED: the world is not joined. */
@@ -461,7 +466,8 @@ typedef struct cairn_packing {
 /** Packing fraction by `samples` low-discrepancy points between the `trim` and 1 - `trim`
  *  quantiles of the heights of the dynamic spheres, counting only points inside all cylinders,
  *  cones and half-spaces. CAIRN_UNSUPPORTED when that region is unbounded sideways or empty, or
- *  when bodies of other shapes move in the world. */
+ *  when bodies of other shapes move in the world. All processes of a joined world must call it
+ *  together, and get the same. */
 CAIRN_API cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t samples,
                                            cairn_packing *out);
 

@@ -150,6 +150,11 @@ cairn_world_part cairn_world_own(const cairn_world *world)
     return (cairn_world_part){ x->own, x->own_end, x->order };
 }
 
+void cairn_world_fetch(const cairn_world *world, void *rows, size_t size)
+{
+    cairn_exchange_fetch(world, rows, size);
+}
+
 int64_t cairn_world_body_count(const cairn_world *world)
 {
     const cairn_exchange *x = &world->exchange;

@@ -4,7 +4,10 @@
  * inside every half-space, cylinder and cone. Points of a low-discrepancy sequence, which cover
  * space more evenly than random ones, are counted inside the region and inside balls; the fraction
  * is the ratio of both. To the sides the region must be closed: rays from the middle of the balls
- * have to hit a container. */
+ * have to hit a container.
+ *
+ * Members that compute a world together measure it together: each has all containers and visits all
+ * points, but only its own balls. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -21,18 +24,18 @@ enum { RAYS = 48, LEVELS = 3 }; /* rays at each of so many heights */
 typedef struct probe {
     const cairn_world *world;
     cairn_vec3 up, side, across; /* unit; across is 0 in 2D                     */
-    cairn_vec3 middle;           /* m: mean of the centres                      */
+    cairn_vec3 middle;           /* m: about the mean of the centres            */
     double low, high;            /* m: along up                                 */
     double half_width;           /* m: of the sampled square about the middle   */
     int balls;
-    int *ball;                 /* rows of the balls                           */
+    int *ball;                 /* rows of the balls that this member moves    */
     int cells, *start, *entry; /* balls by column of a grid on (side, across) */
 } probe;
 
 static bool is_ball(const cairn_world *world, int i)
 {
     const cairn_body_store *b = &world->bodies;
-    return i >= b->held && cairn_body_shape(b, i)->kind == CAIRN_SHAPE_SPHERE;
+    return cairn_world_moves(world, i) && cairn_body_shape(b, i)->kind == CAIRN_SHAPE_SPHERE;
 }
 
 /* Distance of a point from the wall of body i, if that is a container; infinite for other bodies.
@@ -107,33 +110,57 @@ static cairn_status find_width(probe *p)
     return p->half_width > 0 ? CAIRN_OK : CAIRN_UNSUPPORTED;
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* The mean of the centres along an axis, in units of a 2^31th of their extent: sums of whole
+ * numbers are the same in any order, whoever has the balls. */
+static double mean_along(const probe *p, int axis, int64_t all)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    const double units = 2147483648.0; /* 2^31 balls add up to less than 2^63 */
+    const cairn_vec3 *x = p->world->bodies.x;
+    cairn_link *link = p->world->exchange.link;
+    double low = -HUGE_VAL, high = -HUGE_VAL;
+    int64_t sum = 0;
+    for (int k = 0; k < p->balls; k++) {
+        low = fmax(low, -cairn_component(x[p->ball[k]], axis));
+        high = fmax(high, cairn_component(x[p->ball[k]], axis));
+    }
+    low = -cairn_link_largest(link, low);
+    high = cairn_link_largest(link, high);
+    if (!(high > low) || !isfinite(high - low))
+        return low;
+    for (int k = 0; k < p->balls; k++)
+        sum += (int64_t)(units * ((cairn_component(x[p->ball[k]], axis) - low) / (high - low)));
+    return low + (double)cairn_link_sum(link, sum) / (double)all * ((high - low) / units);
+}
+
+static cairn_status list_balls(probe *p, cairn_arena *arena, double **heights)
+{
+    const cairn_body_store *b = &p->world->bodies;
+    *heights = cairn_arena_take(arena, (size_t)b->count, sizeof **heights);
+    p->ball = cairn_arena_take(arena, (size_t)b->count, sizeof *p->ball);
+    if (!*heights || !p->ball)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < b->count; i++)
+        if (is_ball(p->world, i)) {
+            (*heights)[p->balls] = cairn_dot(b->x[i], p->up);
+            p->ball[p->balls++] = i;
+        }
+    return CAIRN_OK;
 }
 
 /* The quantiles `trim` and 1 - trim of the heights of the balls, so that the region ends inside the
  * packing and not at its surface. */
 static cairn_status find_heights(probe *p, double trim, cairn_arena *arena)
 {
-    const cairn_body_store *b = &p->world->bodies;
-    double *heights = cairn_arena_take(arena, (size_t)b->count, sizeof *heights);
-    p->ball = cairn_arena_take(arena, (size_t)b->count, sizeof *p->ball);
-    if (!heights || !p->ball)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < b->count; i++)
-        if (is_ball(p->world, i)) {
-            heights[p->balls] = cairn_dot(b->x[i], p->up);
-            p->middle = cairn_add(p->middle, b->x[i]);
-            p->ball[p->balls++] = i;
-        }
-    if (p->balls < 2)
+    cairn_link *link = p->world->exchange.link;
+    double *heights;
+    TRY(cairn_exchange_agree((cairn_world *)p->world, list_balls(p, arena, &heights)));
+    int64_t all = cairn_link_sum(link, p->balls);
+    if (all < 2)
         return CAIRN_UNSUPPORTED;
-    p->middle = cairn_scale(1.0 / p->balls, p->middle);
-    qsort(heights, (size_t)p->balls, sizeof *heights, compare_doubles);
-    p->low = heights[(int)(trim * (p->balls - 1))];
-    p->high = heights[(int)((1 - trim) * (p->balls - 1))];
+    p->middle = (cairn_vec3){ mean_along(p, 0, all), mean_along(p, 1, all), mean_along(p, 2, all) };
+    double first = trim * (double)(all - 1), last = (1 - trim) * (double)(all - 1);
+    p->low = cairn_link_ranked(link, heights, p->balls, (int64_t)first);
+    p->high = cairn_link_ranked(link, heights, p->balls, (int64_t)last);
     return p->high > p->low ? CAIRN_OK : CAIRN_UNSUPPORTED;
 }
 
@@ -237,18 +264,42 @@ static cairn_status prepare(probe *p, double trim, cairn_arena *arena)
     p->across = flat ? cairn_vec(0, 0, 0) : cairn_cross(p->up, p->side);
     TRY(find_heights(p, trim, arena));
     TRY(find_width(p));
-    return sort_balls(p, arena);
+    return cairn_exchange_agree((cairn_world *)p->world, sort_balls(p, arena));
 }
 
 /* Whether dynamic bodies other than spheres have a volume, which would not be counted. */
 static bool has_other_shapes(const cairn_world *world)
 {
     const cairn_body_store *b = &world->bodies;
+    bool any = false;
     for (int i = b->held; i < b->count; i++)
-        if (cairn_body_shape(b, i)->kind != CAIRN_SHAPE_SPHERE &&
-            cairn_body_shape(b, i)->kind != CAIRN_SHAPE_POINT)
-            return true;
-    return false;
+        any = any || (cairn_body_shape(b, i)->kind != CAIRN_SHAPE_SPHERE &&
+                      cairn_body_shape(b, i)->kind != CAIRN_SHAPE_POINT);
+    return cairn_link_any(world->exchange.link, any);
+}
+
+/* Points are counted in batches. Each has 16 bits of a whole number, in which the members that have
+ * a ball there are counted: there are at most CAIRN_MOST_PARTS of them. */
+enum { LANES = 4, WORDS = 256, BATCH = LANES * WORDS };
+_Static_assert(CAIRN_MOST_PARTS < 1 << 15, "a lane has room for all members");
+
+/* Points [first, end) that are in the containers, added to out->samples, and how many of them are
+ * in balls of any member. */
+static int64_t count_batch(const probe *p, int64_t first, int64_t end, cairn_packing *out)
+{
+    int64_t words[WORDS] = { 0 }, filled = 0;
+    for (int64_t k = first; k < end; k++) {
+        cairn_vec3 at = sample(p, k);
+        if (depth_in_containers(p->world, at) <= 0)
+            continue;
+        out->samples++;
+        if (in_a_ball(p, at))
+            words[(k - first) / LANES] += INT64_C(1) << 16 * ((k - first) % LANES);
+    }
+    cairn_link_sums(p->world->exchange.link, words, WORDS);
+    for (int i = 0; i < BATCH; i++)
+        filled += (words[i / LANES] >> 16 * (i % LANES) & 0xffff) > 0;
+    return filled;
 }
 
 cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t samples,
@@ -264,16 +315,12 @@ cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t 
         return CAIRN_UNSUPPORTED;
     cairn_status status = prepare(&p, trim, &arena);
     int64_t filled = 0;
-    for (int64_t k = 0; status == CAIRN_OK && k < samples; k++) {
-        cairn_vec3 at = sample(&p, k);
-        if (depth_in_containers(world, at) <= 0)
-            continue;
-        out->samples++;
-        filled += in_a_ball(&p, at);
-    }
+    for (int64_t k = 0; status == CAIRN_OK && k < samples; k += BATCH)
+        filled += count_batch(&p, k, k + BATCH < samples ? k + BATCH : samples, out);
     cairn_arena_destroy(&arena);
-    if (status != CAIRN_OK)
-        return status;
+    TRY(status);
+    if (world->exchange.link)
+        TRY(world->exchange.link->status);
     out->low = p.low;
     out->high = p.high;
     out->fraction = out->samples ? (double)filled / (double)out->samples : 0;
