@@ -100,16 +100,17 @@ typedef struct cairn_run_frame {
     double time;      /* s */
     double time_step; /* s: force = impulse / time_step */
     int dimension;
-    cairn_bodies world;   /* by row of the world                                        */
-    cairn_contacts touch; /* of the last step; bodies are rows of the world             */
-    cairn_lattice cell;   /* periodic worlds: when the step ended                       */
-    int32_t *row_of;      /* row in /bodies, by row of the world                        */
-    size_t bodies;        /* length of the next three                                   */
-    int32_t *index;       /* row in /bodies, increasing                                 */
-    int32_t *slot;        /* row in the world                                           */
-    cairn_bodies state;   /* columns that go into every frame                           */
-    size_t fresh;         /* bodies that no earlier frame had: length of the next ones  */
-    cairn_bodies facts;   /* columns that are written once                              */
+    struct cairn_sample *sample; /* what statistics are measured of; NULL: the scene's world */
+    cairn_bodies world;          /* by row of the world                                        */
+    cairn_contacts touch;        /* of the last step; bodies are rows of the world             */
+    cairn_lattice cell;          /* periodic worlds: when the step ended                       */
+    int32_t *row_of;             /* row in /bodies, by row of the world                        */
+    size_t bodies;               /* length of the next three                                   */
+    int32_t *index;              /* row in /bodies, increasing                                 */
+    int32_t *slot;               /* row in the world                                           */
+    cairn_bodies state;          /* columns that go into every frame                           */
+    size_t fresh;                /* bodies that no earlier frame had: length of the next ones  */
+    cairn_bodies facts;          /* columns that are written once                              */
     uint8_t *kind;
     int32_t *fresh_slot, *geometry; /* geometry: row in /geometry; -1: none */
     const cairn_run_shelf *shelf;   /* lent by the roll */

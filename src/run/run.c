@@ -26,10 +26,6 @@
  * steps. */
 enum { REST_STEPS = 10 };
 
-/* share of the spheres left out at the bottom and at the top */
-static const double PACKING_TRIM = 0.15;
-enum { PACKING_SAMPLES = 200000 };
-
 /* What a caller with a loop of its own must leave alone between steps, since the run file could not
  * tell: the clock, which bodies there are, and gravity. */
 typedef struct untouched {
@@ -362,10 +358,9 @@ static cairn_status begin(run *r, const char *folder)
  * is none. */
 static cairn_status measure_packing(run *r)
 {
-    if (!r->scene->run.packing)
+    if (!r->scene->run.packing || (r->team.spread && r->write_failed))
         return CAIRN_OK;
-    cairn_status status =
-        cairn_world_packing(r->scene->world, PACKING_TRIM, PACKING_SAMPLES, &r->summary.packing);
+    cairn_status status = cairn_team_packing(&r->team, r->scene, &r->summary.packing);
     r->summary.has_packing = status == CAIRN_OK;
     return status == CAIRN_UNSUPPORTED ? CAIRN_OK : status;
 }

@@ -636,7 +636,7 @@ static cairn_status write_end(cairn_run_file *f, const cairn_run_frame *frame, c
 {
     TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
     TRY(cairn_run_table_append(&f->joint_states, frame, frame->joint.count, error));
-    TRY(cairn_run_statistics_frame(&f->statistics, frame->step, error));
+    TRY(cairn_run_statistics_frame(&f->statistics, frame->step, frame->sample, error));
     if (f->scene->run.contacts) {
         int64_t contacts = cairn_run_table_rows(&f->contacts);
         TRY(cairn_hdf5_column_append(&f->contact_offset, 1, &contacts, error));

@@ -200,9 +200,10 @@ cairn_status cairn_run_statistics_step(cairn_run_statistics *s, double time,
 /* Write the rows of series that wait. With `last`, also rows for the steps since the last complete
  * interval. */
 cairn_status cairn_run_statistics_write(cairn_run_statistics *s, bool last, cairn_error *error);
-/* Measure the current state of the world, which is the state after `step` steps, and append the
- * rows. */
-cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, cairn_error *error);
+/* Measure the state after `step` steps, and append the rows: a sample of it, whose totals are set
+ * here, or, if that is NULL, the current state of the scene's world. */
+cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, cairn_sample *sample,
+                                        cairn_error *error);
 /* Close what is open in the HDF5 file. */
 void cairn_run_statistics_close(cairn_run_statistics *s);
 /* Give the CSV files their final names. Files of statistics that only an earlier run measured are

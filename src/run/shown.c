@@ -448,14 +448,6 @@ static cairn_status sum_pushes(cairn_team *t)
     return CAIRN_OK;
 }
 
-/* A whole number that grows with a real one. */
-static uint64_t rank_of(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
-}
-
 /* How near parts must be to be in the picture; of the same depth those that are painted last, which
  * are balls by uid, then polygons by uid. */
 typedef struct limit {
@@ -464,7 +456,7 @@ typedef struct limit {
 
 static bool is_near(const cairn_bodies *b, const cairn_picture_part *part, limit least)
 {
-    uint64_t depth = rank_of(part->depth), last = b->uid[part->slot];
+    uint64_t depth = cairn_rank_of(part->depth), last = b->uid[part->slot];
     last |= part->polygon ? UINT64_C(1) << 62 : 0;
     return depth > least.depth || (depth == least.depth && last >= least.last);
 }

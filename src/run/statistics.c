@@ -365,18 +365,25 @@ static cairn_status measure_item(cairn_run_statistics *s, const cairn_sample *sa
     return append_rows(item, &s->arena, error);
 }
 
-cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, cairn_error *error)
+cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, cairn_sample *sample,
+                                        cairn_error *error)
 {
-    cairn_sample sample;
+    cairn_sample own;
     if (s->count == 0)
         return CAIRN_OK;
     cairn_arena_reset(&s->arena);
     /* Before the first step there are no contacts, and no impulses to convert. */
     double time_step = step > 0 ? s->scene->step.time_step : 0;
-    TRY(cairn_sample_take(s->scene->world, time_step, &s->arena, &sample));
-    sample.totals = &s->totals;
-    for (int i = 0; i < s->count; i++)
-        TRY(measure_item(s, &sample, &s->items[i], error));
+    if (!sample) {
+        TRY(cairn_sample_take(s->scene->world, time_step, &s->arena, &own));
+        sample = &own;
+    }
+    sample->totals = &s->totals;
+    for (int i = 0; i < s->count; i++) {
+        cairn_arena_moment before = cairn_arena_now(&s->arena);
+        TRY(measure_item(s, sample, &s->items[i], error));
+        cairn_arena_return(&s->arena, before);
+    }
     s->frames++;
     return CAIRN_OK;
 }
@@ -563,7 +570,7 @@ static cairn_status take_cell(const cairn_world *world, cairn_arena *arena, cons
 }
 
 /* Grains are the dynamic bodies, the rows after the held ones, without walls of cells. Only spheres
- * have a radius in statistics. */
+ * have a radius in statistics. Sums go over bodies by uid, as in frames. */
 cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn_arena *arena,
                                cairn_sample *out)
 {
@@ -571,6 +578,7 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
     uint8_t *is_grain = cairn_arena_take(arena, (size_t)b.count, sizeof *is_grain);
     double *radius = cairn_arena_take(arena, (size_t)b.count, sizeof *radius);
     double *volume = cairn_arena_take(arena, (size_t)b.count, sizeof *volume);
+    int32_t *order;
     *out = (cairn_sample){ .dimension = cairn_world_dimension(world),
                            .time = cairn_world_time(world),
                            .gravity = cairn_world_gravity(world),
@@ -587,6 +595,8 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
                            .lattice = cairn_world_lattice(world) };
     if (!is_grain || !radius || !volume)
         return CAIRN_NO_MEMORY;
+    TRY(cairn_sort_by_number(b.uid, b.count, arena, &order));
+    out->order = order;
     for (int i = 0; i < b.count; i++) {
         radius[i] = cairn_bodies_shape(&b, i)->kind == CAIRN_SHAPE_SPHERE
                         ? cairn_bodies_shape(&b, i)->radius

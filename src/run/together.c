@@ -138,13 +138,6 @@ static cairn_status check(const cairn_team *t, const cairn_scene *scene, cairn_e
     return cairn_world_step_check(t->world, &t->copy->step, error);
 }
 
-/* What a run measures is made from a whole world. */
-static bool needs_whole(const cairn_scene *scene)
-{
-    const cairn_run_options *run = &scene->run;
-    return run->packing || run->statistics.count > 0;
-}
-
 static int count_members(const cairn_link *ranks, int64_t parts)
 {
     return parts < ranks->members ? (int)parts : ranks->members;
@@ -153,7 +146,7 @@ static int count_members(const cairn_link *ranks, int64_t parts)
 bool cairn_team_can_spread(const cairn_team *t, const cairn_scene *scene)
 {
     int64_t parts = scene->step.parts > 0 ? scene->step.parts : default_parts(scene->world);
-    return count_members(t->ranks, parts) > 1 && !t->whole && !needs_whole(scene);
+    return count_members(t->ranks, parts) > 1 && !t->whole;
 }
 
 /* Rank 0: one share after the other, each when the one before has arrived, so that only one of them
@@ -208,7 +201,7 @@ cairn_status cairn_team_begin(cairn_team *t, cairn_scene *scene, cairn_error *er
         scene->shared->scene = NULL;
         t->link = &scene->shared->link;
         t->stale = true;
-        t->spread = !t->whole && !needs_whole(scene);
+        t->spread = !t->whole;
         choose_threads(t);
         return check(t, scene, error);
     }
@@ -337,6 +330,28 @@ cairn_status cairn_team_apply(cairn_team *t, const cairn_scene *scene, cairn_err
     cairn_status status =
         cairn_world_applied(scene->world, t->world, t->copy->step.time_step, apply_to_all, t);
     return status == CAIRN_UNSUPPORTED ? refuse_callback(error) : status;
+}
+
+/* ---- packing -------------------------------------------------------------------------------- */
+
+/* Share of the spheres left out at the bottom and at the top, and points. */
+static const double PACKING_TRIM = 0.15;
+enum { PACKING_SAMPLES = 200000 };
+
+cairn_status cairn_team_packing(cairn_team *t, const cairn_scene *scene, cairn_packing *out)
+{
+    if (!t->spread)
+        return cairn_world_packing(scene->world, PACKING_TRIM, PACKING_SAMPLES, out);
+    tell(t, CAIRN_ORDER_PACKING);
+    return cairn_world_packing(t->world, PACKING_TRIM, PACKING_SAMPLES, out);
+}
+
+/* What cannot be measured, rank 0 will say. */
+static cairn_status obey_packing(cairn_team *t)
+{
+    cairn_packing unread;
+    cairn_status status = cairn_world_packing(t->world, PACKING_TRIM, PACKING_SAMPLES, &unread);
+    return status == CAIRN_UNSUPPORTED ? t->link->status : status;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -608,6 +623,8 @@ static cairn_status obey(cairn_team *t)
             TRY(obey_application(t));
         else if (next.what == CAIRN_ORDER_ACT)
             TRY(obey_action(t));
+        else if (next.what == CAIRN_ORDER_PACKING)
+            TRY(obey_packing(t));
         else
             TRY(cairn_window_answer(t, &next));
     }

@@ -16,6 +16,7 @@
 #include "base/bytes.h"
 #include "base/link.h"
 #include "cairn/run.h"
+#include "measure/measure.h"
 #include "run/output.h"
 #include "scene/stages.h"
 
@@ -51,12 +52,24 @@ typedef enum cairn_order_kind {
                              `to`, with contacts if `known` */
     CAIRN_ORDER_CHOOSE,   /* find out which bodies are in the picture                             */
     CAIRN_ORDER_DRAWN,    /* send these, with the forces on them                                  */
+    CAIRN_ORDER_SAMPLE,   /* take what is measured, after step `from`                             */
+    CAIRN_ORDER_RANKED,   /* find the coordinate `from` of a grain before which `to` others come  */
+    CAIRN_ORDER_ROWS,     /* what is asked follows: send the next grains or contacts              */
+    CAIRN_ORDER_PACKING,  /* cairn_world_packing, by all                                          */
     CAIRN_ORDER_END
 } cairn_order_kind;
 
 typedef struct cairn_order {
     int64_t what, from, to, known;
 } cairn_order;
+
+/* What a process has of a state that statistics are measured of (pieces.c). Zero is valid. */
+typedef struct cairn_sampled {
+    cairn_sample own; /* of its world, with ghosts                     */
+    int32_t *row;     /* its own grains in `own`, by uid               */
+    int rows, sent;   /* `sent` of them are sent, or not asked for     */
+    cairn_arena arena;
+} cairn_sampled;
 
 /* What a process needs to send its part of a frame (window.c). Zero is valid. */
 typedef struct cairn_window {
@@ -72,6 +85,8 @@ typedef struct cairn_window {
     cairn_vec3 *place; /* m: where those of a range of uids were at the start */
     int64_t last;      /* rank 0: the largest uid of all bodies              */
     cairn_arena arena; /* rank 0: a window of a frame                        */
+    cairn_sampled sampled;
+    struct cairn_sampling *sampling; /* rank 0: windows of a state that is measured */
 } cairn_window;
 
 /* The processes of a run, as this one sees them. Zero is valid: it is alone. */
@@ -111,6 +126,9 @@ typedef struct cairn_deed {
 /* Let all do it, if the body is still there. If scene->world has all bodies, it is current then. */
 cairn_status cairn_team_act(cairn_team *team, const cairn_scene *scene, const cairn_deed *deed);
 
+/* The packing fraction at the end, also of a world that is not spread. */
+cairn_status cairn_team_packing(cairn_team *team, const cairn_scene *scene, cairn_packing *out);
+
 /* Tell all others. */
 void cairn_team_tell(cairn_team *team, const cairn_order *order);
 
@@ -130,6 +148,10 @@ cairn_status cairn_window_answer(cairn_team *team, const cairn_order *order);
 /* The rows of own bodies by uid, and the first of them whose body has this uid or a larger one. */
 cairn_status cairn_window_index(cairn_team *team);
 int cairn_window_find(const cairn_window *window, const uint64_t *uid, int64_t from);
+/* The contacts that this member sends, none of which is sent yet; and the number by which those of
+ * all members are sorted, with the `order` of cairn_world_own. */
+cairn_status cairn_window_index_contacts(cairn_team *team);
+uint64_t cairn_window_key(const int32_t *body, int held, const int64_t *order);
 /* Rank 0: a frame of the bodies that all members have chosen, `count` of them, and the forces on
  * them, by row. The roll is one of this frame alone. */
 cairn_status cairn_window_drawn(cairn_team *team, int64_t count, cairn_run_roll *roll,
@@ -168,6 +190,10 @@ cairn_status cairn_team_give_up(cairn_link *link, cairn_status status);
 cairn_status cairn_team_shelf(cairn_team *team, cairn_run_output *output);
 /* Draw the state at the end, from the nearest bodies. */
 cairn_status cairn_team_picture(cairn_team *team, cairn_run_output *output, cairn_error *error);
+/* The state after `step` steps for statistics, which are made of windows of it; lent until the next
+ * call of this function. */
+cairn_status cairn_team_sample(cairn_team *team, int64_t step, cairn_sample **out);
+void cairn_sampling_destroy(struct cairn_sampling *sampling);
 /* Write a frame for ParaView, in pieces if all ranks can write theirs. */
 cairn_status cairn_team_paraview(cairn_team *team, cairn_run_output *output, int64_t step,
                                  cairn_error *error);

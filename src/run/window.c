@@ -27,6 +27,8 @@ void cairn_window_destroy(cairn_window *w)
     cairn_memory_free(w->push);
     cairn_memory_free(w->place);
     cairn_arena_destroy(&w->arena);
+    cairn_arena_destroy(&w->sampled.arena);
+    cairn_sampling_destroy(w->sampling);
     *w = (cairn_window){ 0 };
 }
 
@@ -151,7 +153,7 @@ static void pack_bodies(const cairn_team *t, const cairn_order *o, cairn_writer 
 /* ---- contacts of a member -------------------------------------------------------------------- */
 
 /* A contact belongs to the member that has its dynamic body in the lower row. */
-static cairn_status index_contacts(cairn_team *t)
+cairn_status cairn_window_index_contacts(cairn_team *t)
 {
     const cairn_contacts c = cairn_world_contacts(t->world);
     const cairn_world_part own = cairn_world_own(t->world);
@@ -223,8 +225,8 @@ static contact_arrays arrays_of(const cairn_world *world, bool detail)
     return list;
 }
 
-/* The rows of both bodies in the whole world as one number, by which contacts are sorted. */
-static uint64_t key_of(const int32_t *body, int held, const int64_t *order)
+/* The rows of both bodies in the whole world as one number. */
+uint64_t cairn_window_key(const int32_t *body, int held, const int64_t *order)
 {
     uint64_t a = (uint64_t)(body[0] < held ? body[0] : order[body[0]]);
     uint64_t b = (uint64_t)(body[1] < held ? body[1] : order[body[1]]);
@@ -307,7 +309,7 @@ static void pack_contacts(cairn_team *t, const cairn_order *o, cairn_writer *out
     int begin = w->sent, end = w->contacts - begin < BLOCK ? w->contacts : begin + BLOCK;
     cairn_write_whole(out, end - begin);
     for (int i = begin; i < end; i++) {
-        uint64_t key = key_of(c.body + 2 * (size_t)w->contact[i], b.held, own.order);
+        uint64_t key = cairn_window_key(c.body + 2 * (size_t)w->contact[i], b.held, own.order);
         cairn_write_raw(out, &key, sizeof key);
     }
     for (int i = begin; i < end; i++)
@@ -329,7 +331,7 @@ static cairn_status pack(cairn_team *t, const cairn_order *o, cairn_writer *out)
     if (bodies && o->from == 0 && !drawn)
         TRY(cairn_window_index(t));
     if (!bodies && o->from == 0)
-        TRY(index_contacts(t));
+        TRY(cairn_window_index_contacts(t));
     if (bodies)
         pack_bodies(t, o, out);
     else
@@ -839,6 +841,8 @@ cairn_status cairn_team_frame(cairn_team *t, cairn_run_output *o, int64_t step, 
         TRY(store_contacts(t, &w));
     cairn_run_frame frame = frame_of(t, o, step);
     TRY(cairn_team_joints(t, &o->roll, &o->arena, &frame));
+    if (o->scene->run.statistics.count > 0)
+        TRY(cairn_team_sample(t, step, &frame.sample));
     TRY(cairn_run_file_end_frame(o->file, &frame, error));
     if (step == 0 && cairn_run_file_is_full(o->file))
         TRY(cairn_run_file_detail(o->file, &frame, error));

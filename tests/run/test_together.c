@@ -2,6 +2,7 @@
  * process, whoever begins a run and whoever goes on with it. tests/mpi does the same with MPI.
  * And runs that their caller steps. */
 #include "cairn/run.h"
+#include "cairn/study.h"
 #include "tests/problems/members.h"
 #include "tests/problems/run_scene.h"
 #include "tests/problems/saved_world.h"
@@ -62,7 +63,7 @@ static const char *const scene_shares =
     "0.01,\n"
     "      checkpoint_every: 0.01}\n";
 
-/* Nothing is measured, so that no member ever has the whole world. There are two windows of bodies,
+/* No member ever has the whole world. There are two windows of bodies,
  * contacts with the fixed bodies that come before all others, and bodies that come in and leave. */
 static const char *const scene_spread =
     "cairn: 1\n"
@@ -105,6 +106,33 @@ static const char *const scene_certified =
     "  - box: {centre: [-0.3, 0, 0.1], size: [0.6, 0.4, 0.4]}\n"
     "run: {time_step: 0.01, duration: 0.3, solver: ngs, parts: 4, threads: 1, tolerance: 1e-2,\n"
     "      frame_interval: 0.1, certificate: full, paraview: false}\n";
+
+/* All statistics of balls in a silo with a flat side, of which there are two windows: of two sizes and
+ * materials, of which some come in and some leave. */
+static const char *const scene_measured =
+    "cairn: 1\n"
+    "materials: {stone: {friction: 0.4}, other: {friction: 0.2}}\n"
+    "bodies:\n"
+    "  - {shape: {sphere: {radius: 0.04}}, position: [0, 0, 4], material: stone}\n"
+    "  - {motion: fixed, shape: {half_space: {}}, material: stone}\n"
+    "  - {motion: fixed, shape: {inside_cylinder: {radius: 0.7}}, material: stone}\n"
+    "  - {motion: fixed, shape: {half_space: {axis: [1, 0, 0]}}, position: [-0.475, 0, 0], "
+    "material: stone}\n"
+    "generators:\n"
+    "  - grid: {count: [19, 19, 24], spacing: [0.05, 0.05, 0.0495], origin: [-0.45, -0.45, "
+    "0.0245],\n"
+    "           radius: {uniform: {minimum: 0.0245, maximum: 0.0252}}, seed: 4, material: stone}\n"
+    "  - pour: {count: 30, rate: 3000, centre: [0, 0, 2], size: [0.8, 0.8, 0.3], radius: 0.03,\n"
+    "           material: other}\n"
+    "outlets:\n"
+    "  - box: {centre: [0.1, 0.1, 0.2], size: [0.3, 0.3, 0.2], start: 3e-3}\n"
+    "measure: {kinetic: true, bins: 20, axis: x}\n"
+    "run: {time_step: 2e-3, duration: 8e-3, solver: ngs, max_iterations: 20, parts: 8, threads: "
+    "1,\n"
+    "      frame_interval: 4e-3, packing: true,\n"
+    "      statistics: [packing, slices, surface, height, centre, coordination, neighbours,\n"
+    "                   pair-correlation, forces, stress, fabric, temperature, mixing, energy,\n"
+    "                   flow, fields]}\n";
 
 /* A heap over a gate: bodies come in, the gate opens when they have settled, they leave below and
  * come back above; one event of each kind, and each action. */
@@ -846,6 +874,83 @@ TEST(shapes_need_no_whole_world)
     folder_remove(home.path);
 }
 
+/* What was measured is the same, and no member had all bodies. */
+static void check_measured(const folder *alone, const folder *f, const cairn_run_summary *one)
+{
+    CHECK(jobs[0].shared && jobs[0].seen < one->bodies / 2 + 4);
+    CHECK(jobs[0].summary.hash == one->hash);
+    CHECK(jobs[0].summary.has_packing && one->has_packing);
+    CHECK(jobs[0].summary.packing.fraction == one->packing.fraction);
+    CHECK(jobs[0].summary.packing.low == one->packing.low);
+    CHECK_INT(jobs[0].summary.packing.samples, one->packing.samples);
+    CHECK(check_same_h5(alone, f) > 150);
+    CHECK_INT(check_same_files(alone, f, "statistics"), 15); /* fields have none */
+    CHECK(share_of_same_bytes(alone, f, "paraview/fields_000002.vti") == 1);
+}
+
+/* The finished run is measured to the same bits, though the rows of the world were sorted. */
+static void check_finished(const folder *f)
+{
+    const cairn_names names = { { "centre", "slices", "stress", "mixing", "pair-correlation" }, 5 };
+    cairn_measure_options options = cairn_measure_options_default();
+    cairn_statistic_table t[5];
+    options.kinetic = true;
+    options.bins = 20;
+    options.axis = "x";
+    CHECK_OK(cairn_run_measure(f->path, &names, &options, t, NULL));
+    for (int i = 0; i < names.count; i++) {
+        CHECK(t[i].rows > 0);
+        for (int c = 0; c < t[i].column_count; c++) {
+            char name[64];
+            double v[64];
+            snprintf(name, sizeof name, "statistics/%s/%s", t[i].name, t[i].columns[c].name);
+            CHECK_INT(h5_numbers(path_in(f, "run.h5").text, name, v, 64), t[i].rows);
+            for (size_t k = 0; k < t[i].rows; k++) {
+                double now = t[i].values[k * (size_t)t[i].column_count + (size_t)c];
+                CHECK((isnan(now) && isnan(v[k])) || now == v[k]);
+            }
+        }
+        cairn_statistic_table_destroy(&t[i]);
+    }
+}
+
+/* With as many members as parts; also in a run that goes on with others. Under sanitizers there are
+ * fewer bodies, in one window. */
+TEST(statistics_and_packing_need_no_whole_world)
+{
+    static const int members[] = { 2, 3, 8 };
+    const char *few = CHECKED ? "generators.0.grid.count=[19, 9, 6]" : NULL;
+    folder home = folder_create(), alone = folder_create(), other = folder_create();
+    file_write(&home, "scene.yaml", scene_measured);
+    path scene = path_in(&home, "scene.yaml");
+    job whole = { .folder = alone.path, .path = scene.text, .override = few };
+    run_members(1, whole);
+    check_ok(1);
+    const cairn_run_summary one = jobs[0].summary;
+    CHECK(one.energy.left_mass > 0 && one.energy.entered_mass > 0);
+    CHECK(CHECKED || one.bodies > 8192);
+    check_finished(&alone);
+    for (int k = CHECKED ? 1 : 0; k < (CHECKED ? 2 : 3); k++) {
+        folder f = folder_create();
+        job part = whole;
+        part.folder = f.path;
+        run_members(members[k], part);
+        check_ok(members[k]);
+        check_measured(&alone, &f, &one);
+        folder_remove(f.path);
+    }
+    whole.folder = other.path;
+    whole.steps = 2;
+    run_members(3, whole);
+    check_ok(3);
+    run_members(2, (job){ .folder = other.path, .resumes = true });
+    check_ok(2);
+    check_measured(&alone, &other, &one);
+    folder_remove(other.path);
+    folder_remove(alone.path);
+    folder_remove(home.path);
+}
+
 /* Each scene is run by all, stopped and gone on with by other members: no rank has all bodies, and
  * the files are those of one process. */
 TEST(joints_events_and_periodic_cells_need_no_whole_world)
@@ -856,8 +961,8 @@ TEST(joints_events_and_periodic_cells_need_no_whole_world)
         const char *scene, *override;
         int steps, series; /* of the first part; files of series */
     } cases[] = { { scene_joints, NULL, 17, 2 },
-                  { scene_events, "run.statistics=[]", 33, 0 },
-                  { scene_periodic, "run.statistics=[]", 33, 1 },
+                  { scene_events, NULL, 33, 0 },
+                  { scene_periodic, NULL, 33, 1 },
                   { scene_layer, NULL, 4, 0 } };
     for (int k = 0; k < (int)(sizeof cases / sizeof cases[0]); k++) {
         folder home = folder_create(), alone = folder_create(), f = folder_create();
@@ -1235,6 +1340,7 @@ GROUP(test_together)
         CASE(a_run_without_a_whole_world_goes_on_after_a_stop),
         CASE(a_full_certificate_needs_no_whole_world), CASE(shapes_need_no_whole_world),
         CASE(joints_events_and_periodic_cells_need_no_whole_world),
+        CASE(statistics_and_packing_need_no_whole_world),
         CASE(scenes_that_cannot_be_made_in_shares_are_made_by_the_first_member),
         CASE(a_scene_whose_shares_are_wrong_is_refused_as_by_one_process),
         CASE(the_default_number_of_parts_does_not_depend_on_members),
