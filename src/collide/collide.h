@@ -117,8 +117,6 @@ cairn_status cairn_pair_list_add(cairn_pair_list *list, int32_t a, int32_t b);
 void cairn_pair_list_destroy(cairn_pair_list *list);
 /* Sort pairs of bodies 0 .. bodies - 1 by (first, second). */
 cairn_status cairn_pair_list_sort(cairn_pair_list *list, int bodies, cairn_arena *scratch);
-/* The first of the sorted pairs [from, count) that is not before a given one. */
-size_t cairn_pairs_first_from(const cairn_pair_list *list, size_t from, const cairn_pair *one);
 /* All pairs: those of the broad phase; every movable ball or box with every plane that it reaches
  * and with every unbounded zone; sorted by (first, second). */
 cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_zone *zones, int count,
@@ -386,8 +384,8 @@ typedef struct cairn_edge_span {
     double low[3], high[3];
 } cairn_edge_span;
 
-/* The images that a list of pairs contains, and its pairs by bodies. Zero is empty. Codes are
- * images in one number (images.c). */
+/* The images that a list of pairs contains. Zero is empty. Codes are images in one number
+ * (images.c). */
 typedef struct cairn_images {
     int bodies, count;  /* bodies; images                                                 */
     uint64_t *base;     /* code, of each body: its place in the list minus how often it left */
@@ -401,10 +399,7 @@ typedef struct cairn_images {
     cairn_edge_span all;      /* of all bodies in the list, with room for strays                */
     double farthest;          /* largest sum of the components of an image that can be needed   */
     double slack;             /* m: how far an edge may move until images are chosen again      */
-    size_t body_capacity, place_capacity, image_capacity, owner_capacity, code_capacity;
-    cairn_pair_list list; /* of bodies, sorted by rows and images                               */
-    uint64_t *code;       /* of each pair of the list: the image of its second body             */
-    int64_t of_list[2];   /* lists and updates of kept pairs that it was derived from           */
+    size_t body_capacity, place_capacity, image_capacity, owner_capacity;
 } cairn_images;
 
 void cairn_images_destroy(cairn_images *images);

@@ -16,7 +16,11 @@
  *
  * Only bodies are watched: the zone of an image in the list is that of its body, moved by h k, and
  * wider by the way that the edges may move until the images are chosen again. A body that has left
- * its zone gets a new one, together with its images, as long as these are all that it needs. */
+ * its zone gets a new one, together with its images, as long as these are all that it needs.
+ *
+ * In a step, pairs of two bodies that are at their places in the list are tested as without a cell.
+ * The others are few: they are set aside, resolved to bodies and images, sorted, and merged into
+ * the rest. */
 #include "collide/collide.h"
 
 #include <stdlib.h>
@@ -33,10 +37,9 @@ static const double ROUNDING = 1e-12; /* of the edges of the cell               
 
 void cairn_images_destroy(cairn_images *m)
 {
-    void *blocks[] = { m->base, m->place, m->owner, m->image, m->code };
+    void *blocks[] = { m->base, m->place, m->owner, m->image };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         cairn_memory_free(blocks[i]);
-    cairn_pair_list_destroy(&m->list);
     *m = (cairn_images){ 0 };
 }
 
@@ -426,25 +429,30 @@ static cairn_status serves(cairn_images *m, cairn_kept_pairs *kept, const cairn_
     return *serve ? cairn_kept_pairs_mend(kept, &strays, scratch, spare) : CAIRN_OK;
 }
 
-/* ---- the list by bodies ---------------------------------------------------------------------- */
+/* ---- pairs with images, by bodies ------------------------------------------------------------ */
 
-/* An entry of the list by its bodies, that in the lower row first. */
+/* A pair by its bodies, that in the lower row first. */
 typedef struct entry {
     cairn_pair pair;
     cairn_image image; /* of the second body */
 } entry;
 
-/* A pair of a body and an image, by bodies; false: of an image and a wall, or of a body and its own
- * image. */
-static bool resolve(const cairn_images *m, const cairn_zone *zones, cairn_pair of_zones, entry *out)
+/* A pair of the list by bodies, with the code of the image of the second one in this step; false:
+ * of an image and a wall, or of a body and its own image. */
+static bool resolve(const cairn_images *m, const cairn_zone *zones, cairn_pair of_zones,
+                    cairn_pair *pair, uint64_t *code)
 {
-    int32_t first = of_zones.first, n = m->bodies, owner = m->owner[of_zones.second - n];
-    if (first >= n || !cairn_zone_bounded(&zones[first]) || owner == first)
-        return false;
-    out->image = m->image[of_zones.second - n];
-    out->pair = cairn_pair_of(first, owner);
-    if (owner < first)
-        out->image = cairn_image_opposite(out->image);
+    int32_t first = of_zones.first, second = of_zones.second, n = m->bodies;
+    uint64_t between = 0;
+    if (second >= n) {
+        between = code_of(m->image[second - n]);
+        second = m->owner[second - n];
+        if (first >= n || !cairn_zone_bounded(&zones[first]) || second == first)
+            return false;
+    }
+    between += m->place[second] - m->place[first];
+    *pair = cairn_pair_of(first, second);
+    *code = second < first ? 0 - between : between;
     return true;
 }
 
@@ -460,179 +468,209 @@ static bool comes_before(const entry *a, const entry *b, const uint64_t *uid)
     return uid[a->pair.first] < uid[a->pair.second] ? order < 0 : order > 0;
 }
 
-static void sort_run(entry *run, size_t count, const uint64_t *uid)
-{
-    for (size_t i = 1; i < count; i++) {
-        entry item = run[i];
-        size_t k = i;
-        for (; k > 0 && comes_before(&item, &run[k - 1], uid); k--)
-            run[k] = run[k - 1];
-        run[k] = item;
-    }
-}
-
-/* Counting sort by the first row, then each run by the rest: as cairn_pair_list_sort. */
+/* Counting sort by the first row, then by insertion, which moves entries within their row only. */
 static cairn_status sort(entry *items, size_t count, const cairn_crowd *crowd, cairn_arena *scratch)
 {
     size_t rows = (size_t)crowd->at->count;
-    size_t *start = cairn_arena_take(scratch, rows + 2, sizeof *start);
+    int32_t *start = cairn_arena_take(scratch, rows + 1, sizeof *start);
     entry *copy = cairn_arena_take(scratch, count, sizeof *copy);
     if (!start || !copy)
         return CAIRN_NO_MEMORY;
-    memset(start, 0, (rows + 2) * sizeof *start);
+    memset(start, 0, (rows + 1) * sizeof *start);
     for (size_t k = 0; k < count; k++) {
         copy[k] = items[k];
-        start[copy[k].pair.first + 2]++;
+        start[copy[k].pair.first + 1]++;
     }
-    for (size_t i = 1; i < rows + 2; i++)
+    for (size_t i = 1; i <= rows; i++)
         start[i] += start[i - 1];
     for (size_t k = 0; k < count; k++)
-        items[start[copy[k].pair.first + 1]++] = copy[k];
-    for (size_t i = 0; i < rows; i++)
-        sort_run(items + start[i], start[i + 1] - start[i], crowd->uid);
-    return CAIRN_OK;
-}
-
-/* The pairs [from, to) of zones that are of two bodies, to the end of the list. In a row those of
- * images come last, and few rows have any. */
-static void append(cairn_images *m, const cairn_pair *from, const cairn_pair *to,
-                   const int32_t **of_images, const cairn_pair *zones)
-{
-    while (from < to) {
-        const cairn_pair *stop = zones + **of_images < to ? zones + **of_images : to;
-        memcpy(m->list.items + m->list.count, from, (size_t)(stop - from) * sizeof *from);
-        m->list.count += (size_t)(stop - from);
-        *of_images += stop < to;
-        from = stop + (stop < to);
+        items[start[copy[k].pair.first]++] = copy[k];
+    for (size_t k = 1; k < count; k++) {
+        entry item = items[k];
+        size_t i = k;
+        for (; i > 0 && comes_before(&item, &items[i - 1], crowd->uid); i--)
+            items[i] = items[i - 1];
+        items[i] = item;
     }
-}
-
-/* Merge the pairs of two bodies, which are sorted, with those of a body and an image. `of_images`:
- * where the latter are among the pairs of zones, followed by the number of all these pairs. */
-static void merge(cairn_images *m, const cairn_pair_list *zones, const int32_t *of_images,
-                  const entry *items, size_t count, const uint64_t *uid)
-{
-    size_t from = 0;
-    m->list.count = 0;
-    memset(m->code, 0, zones->count * sizeof *m->code);
-    for (size_t k = 0; k < count; k++) {
-        size_t to = cairn_pairs_first_from(zones, from, &items[k].pair);
-        const entry own = { to < zones->count ? zones->items[to] : items[k].pair, { { 0, 0, 0 } } };
-        to += to < zones->count && comes_before(&own, &items[k], uid);
-        append(m, zones->items + from, zones->items + to, &of_images, zones->items);
-        m->code[m->list.count] = code_of(items[k].image);
-        m->list.items[m->list.count++] = items[k].pair;
-        from = to;
-    }
-    append(m, zones->items + from, zones->items + zones->count, &of_images, zones->items);
-}
-
-/* The list of zones as one of bodies, if it has changed. */
-static cairn_status translate(cairn_images *m, const cairn_kept_pairs *kept,
-                              const cairn_crowd *crowd, cairn_arena *scratch)
-{
-    size_t total = kept->list.count, of_images = 0, count = 0;
-    if (m->of_list[0] == kept->lists && m->of_list[1] == kept->mended)
-        return CAIRN_OK;
-    for (size_t k = 0; k < total; k++)
-        of_images += kept->list.items[k].second >= m->bodies;
-    entry *items = cairn_arena_take(scratch, of_images, sizeof *items);
-    int32_t *where = cairn_arena_take(scratch, of_images + 1, sizeof *where);
-    if (!items || !where)
-        return CAIRN_NO_MEMORY;
-    m->of_list[0] = -1; /* until it is complete */
-    of_images = 0;
-    for (size_t k = 0; k < total; k++)
-        if (kept->list.items[k].second >= m->bodies) {
-            where[of_images++] = (int32_t)k;
-            count += resolve(m, kept->zones, kept->list.items[k], &items[count]);
-        }
-    where[of_images] = (int32_t)total;
-    TRY(sort(items, count, crowd, scratch));
-    TRY(cairn_memory_reserve((void **)&m->list.items, &m->list.capacity, total + 1,
-                             sizeof *m->list.items));
-    TRY(cairn_memory_reserve((void **)&m->code, &m->code_capacity, total + 1, sizeof *m->code));
-    merge(m, &kept->list, where, items, count, crowd->uid);
-    m->of_list[0] = kept->lists;
-    m->of_list[1] = kept->mended;
     return CAIRN_OK;
 }
 
 /* ---- the pairs of a step --------------------------------------------------------------------- */
 
+/* An image in this step: where it is, and by how much zones there are wider. */
+typedef struct seen_image {
+    cairn_image image;
+    cairn_vec3 shift; /* m */
+    double way;       /* m */
+} seen_image;
+
+enum { AROUND = 27 };
+
 typedef struct live_job {
     const cairn_images *images;
+    const cairn_kept_pairs *kept;
     const cairn_layout *at;
-    cairn_pair_list *out; /* each range fills its own part */
-    int *found;           /* of each range                 */
+    uint8_t *elsewhere;        /* of each zone of the list: 1 if it is not where a body is   */
+    cairn_pair *plain;         /* live pairs of bodies; each range fills its own part        */
+    int32_t *others;           /* other live pairs, by their numbers in the list; as well    */
+    int *found, *aside;        /* how many of both each range has                            */
+    seen_image around[AROUND]; /* images with components from -1 to 1                        */
 } live_job;
 
-/* Whether a pair with the image of this code is live. Walls have no images. */
-static bool image_is_live(const cairn_layout *at, cairn_pair pair, uint64_t code,
-                          cairn_image *image)
+static seen_image see(const cairn_lattice *cell, cairn_image image)
 {
-    const cairn_zone *first = &at->zones[pair.first];
-    cairn_zone second = at->zones[pair.second];
-    *image = (cairn_image){ { 0, 0, 0 } };
+    return (seen_image){ image, cairn_lattice_shift(cell, image),
+                         cairn_norm(cairn_lattice_drift(cell, image)) };
+}
+
+static void see_around(live_job *job)
+{
+    for (int i = 0; i < AROUND; i++)
+        job->around[i] =
+            see(job->at->cell, (cairn_image){ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+}
+
+/* Nearly all images are neighbours of the cell. With 1 added to each, their components are not
+ * negative, and so stand for themselves in the code. */
+static const seen_image *image_in_step(const live_job *job, uint64_t code, seen_image *made)
+{
+    const uint64_t ones = 1 + ((uint64_t)1 << BITS) + ((uint64_t)1 << (2 * BITS));
+    const uint64_t mask = ((uint64_t)1 << BITS) - 1, c = code + ones;
+    uint64_t x = c & mask, y = c >> BITS & mask, z = c >> (2 * BITS);
+    if (x <= 2 && y <= 2 && z <= 2)
+        return &job->around[x + 3 * y + 9 * z];
+    *made = see(job->at->cell, image_of(code));
+    return made;
+}
+
+/* Whether a pair of the list with an image is live, and which it is by bodies. Walls have no
+ * images. */
+static bool is_live(const live_job *job, int32_t k, entry *out)
+{
+    uint64_t code;
+    if (!resolve(job->images, job->kept->zones, job->kept->list.items[k], &out->pair, &code))
+        return false;
+    const cairn_zone *first = &job->at->zones[out->pair.first];
+    cairn_zone second = job->at->zones[out->pair.second];
+    out->image = (cairn_image){ { 0, 0, 0 } };
     if (cairn_zone_bounded(first) && cairn_zone_bounded(&second)) {
-        *image = image_of(code);
-        move_zone(&second, at->cell, *image);
+        seen_image made;
+        const seen_image *seen = image_in_step(job, code, &made);
+        out->image = seen->image;
+        second.centre = cairn_add(second.centre, seen->shift);
+        second.half = cairn_add(second.half, cairn_vec(seen->way, seen->way, seen->way));
     }
     return cairn_zones_are_live(first, &second);
+}
+
+/* Images, and bodies that have left the cell, or are back, since the list was made. */
+static void find_elsewhere(live_job *job)
+{
+    const cairn_images *m = job->images;
+    for (int i = 0; i < m->bodies; i++)
+        job->elsewhere[i] = m->place[i] != 0;
+    memset(job->elsewhere + m->bodies, 1, (size_t)m->count);
 }
 
 static void live_range(int begin, int end, void *context)
 {
     const live_job *job = context;
     const cairn_zone *zones = job->at->zones;
-    const cairn_pair *pairs = job->images->list.items;
-    const uint64_t *place = job->images->place, *codes = job->images->code;
-    cairn_pair *const items = job->out->items, *out = items + begin;
-    cairn_image *const images = job->out->image, image;
-    size_t known = (size_t)begin; /* live pairs before this one have their image */
+    const cairn_pair *pairs = job->kept->list.items;
+    const uint8_t *elsewhere = job->elsewhere;
+    const int32_t last = job->images->bodies - 1;
+    cairn_pair *plain = job->plain + begin;
+    int32_t *const others = job->others + begin;
+    int count = 0, live = 0;
     for (int k = begin; k < end; k++) {
         const cairn_pair pair = pairs[k];
-        int soon = k + AHEAD < end ? k + AHEAD : k;
-        cairn_prefetch(&zones[pairs[soon].second], sizeof(cairn_zone));
-        uint64_t code = codes[k] + place[pair.second] - place[pair.first];
-        *out = pair;
-        if (code == 0) {
-            out += cairn_zones_are_live(&zones[pair.first], &zones[pair.second]);
-        } else if (image_is_live(job->at, pair, code, &image)) { /* few are */
-            size_t here = (size_t)(out++ - items);
-            memset(images + known, 0, (here - known) * sizeof *images);
-            images[here] = image;
-            known = here + 1;
+        const int32_t soon = pairs[k + AHEAD < end ? k + AHEAD : k].second;
+        cairn_prefetch(&zones[soon < last ? soon : last], sizeof(cairn_zone));
+        if (elsewhere[pair.first] | elsewhere[pair.second]) { /* few */
+            others[count++] = k;
+            continue;
         }
+        *plain = pair;
+        plain += cairn_zones_are_live(&zones[pair.first], &zones[pair.second]);
     }
-    memset(images + known, 0, ((size_t)(out - items) - known) * sizeof *images);
-    job->found[begin / GRAIN] = (int)(out - items - begin);
+    for (int k = 0; k < count; k++) {
+        entry one;
+        int32_t number = others[k];
+        others[live] = number;
+        live += is_live(job, number, &one);
+    }
+    job->found[begin / GRAIN] = (int)(plain - (job->plain + begin));
+    job->aside[begin / GRAIN] = live;
 }
 
-static cairn_status list_live(const cairn_images *m, const cairn_layout *at, cairn_arena *scratch,
-                              cairn_pair_list *out)
+/* Test all pairs of the list, and join the parts of the ranges. */
+static void test_all(live_job *job, size_t *plain, size_t *others)
 {
-    size_t count = m->list.count, ranges = (count + GRAIN - 1) / GRAIN, total = 0;
-    live_job job = { m, at, out, cairn_arena_take(scratch, ranges, sizeof(int)) };
+    size_t count = job->kept->list.count;
+    *plain = *others = 0;
+    if (cairn_parallel_width() == 1) { /* there are no parts to join */
+        live_range(0, (int)count, job);
+        *plain = (size_t)job->found[0];
+        *others = (size_t)job->aside[0];
+        return;
+    }
+    cairn_parallel_for((int)count, GRAIN, live_range, job);
+    for (size_t k = 0; k * GRAIN < count; k++) {
+        size_t found = (size_t)job->found[k], aside = (size_t)job->aside[k];
+        memmove(job->plain + *plain, job->plain + k * GRAIN, found * sizeof *job->plain);
+        memmove(job->others + *others, job->others + k * GRAIN, aside * sizeof *job->others);
+        *plain += found;
+        *others += aside;
+    }
+}
+
+/* Merge sorted entries into the sorted pairs of `out`, which have no images, from the back. */
+static void merge(cairn_pair_list *out, const entry *entries, size_t count, const uint64_t *uid)
+{
+    size_t left = out->count;
+    out->count += count;
+    memset(out->image, 0, out->count * sizeof *out->image);
+    for (size_t k = count; k > 0; k--) {
+        const entry *one = &entries[k - 1];
+        entry plain = { .pair = one->pair };
+        for (; left > 0; left--) {
+            plain.pair = out->items[left - 1];
+            if (comes_before(&plain, one, uid))
+                break;
+            out->items[left + k - 1] = plain.pair;
+        }
+        out->items[left + k - 1] = one->pair;
+        out->image[left + k - 1] = one->image;
+    }
+}
+
+static cairn_status list_live(const cairn_images *m, const cairn_kept_pairs *kept,
+                              const cairn_crowd *crowd, cairn_arena *scratch, cairn_pair_list *out)
+{
+    size_t count = kept->list.count, ranges = (count + GRAIN - 1) / GRAIN, others;
     out->count = 0;
-    if (!job.found)
-        return CAIRN_NO_MEMORY;
+    if (count == 0)
+        return CAIRN_OK;
     TRY(cairn_memory_reserve((void **)&out->items, &out->capacity, count, sizeof *out->items));
     TRY(cairn_memory_reserve((void **)&out->image, &out->image_capacity, count,
                              sizeof *out->image));
-    if (cairn_parallel_width() == 1 && count > 0) { /* there are no parts to join */
-        live_range(0, (int)count, &job);
-        out->count = (size_t)job.found[0];
-        return CAIRN_OK;
-    }
-    cairn_parallel_for((int)count, GRAIN, live_range, &job);
-    for (size_t k = 0; k < ranges; k++) {
-        size_t found = (size_t)job.found[k];
-        memmove(out->items + total, out->items + k * GRAIN, found * sizeof *out->items);
-        memmove(out->image + total, out->image + k * GRAIN, found * sizeof *out->image);
-        total += found;
-    }
-    out->count = total;
+    live_job job = { .images = m, .kept = kept, .at = crowd->at, .plain = out->items };
+    job.elsewhere = cairn_arena_take(scratch, (size_t)kept->count, sizeof *job.elsewhere);
+    job.others = cairn_arena_take(scratch, count, sizeof *job.others);
+    job.found = cairn_arena_take(scratch, ranges, sizeof *job.found);
+    job.aside = cairn_arena_take(scratch, ranges, sizeof *job.aside);
+    if (!job.elsewhere || !job.others || !job.found || !job.aside)
+        return CAIRN_NO_MEMORY;
+    see_around(&job);
+    find_elsewhere(&job);
+    test_all(&job, &out->count, &others);
+    entry *entries = cairn_arena_take(scratch, others, sizeof *entries);
+    if (!entries)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < others; k++)
+        is_live(&job, job.others[k], &entries[k]);
+    TRY(sort(entries, others, crowd, scratch));
+    merge(out, entries, others, crowd->uid);
     return CAIRN_OK;
 }
 
@@ -646,8 +684,7 @@ cairn_status cairn_images_live(cairn_images *m, cairn_kept_pairs *kept, const ca
         TRY(choose(m, kept, crowd, scratch));
         TRY(cairn_kept_pairs_make(kept, crowd->broad, scratch));
     }
-    TRY(translate(m, kept, crowd, scratch));
-    TRY(list_live(m, crowd->at, scratch, out));
+    TRY(list_live(m, kept, crowd, scratch, out));
     cairn_kept_pairs_used(kept, out->count);
     return CAIRN_OK;
 }

@@ -196,8 +196,9 @@ static bool comes_before(const cairn_pair *a, const cairn_pair *b)
     return a->first < b->first || (a->first == b->first && a->second < b->second);
 }
 
-/* By galloping: the steps double, then halve. */
-size_t cairn_pairs_first_from(const cairn_pair_list *list, size_t from, const cairn_pair *one)
+/* The first of the sorted pairs [from, count) that is not before a given one. By galloping: the
+ * steps double, then halve. */
+static size_t first_from(const cairn_pair_list *list, size_t from, const cairn_pair *one)
 {
     size_t step = 1;
     while (from + step < list->count && comes_before(&list->items[from + step], one)) {
@@ -223,8 +224,7 @@ static cairn_status merge(cairn_kept_pairs *kept, cairn_pair_list *spare)
                              sizeof *spare->items));
     size_t from = 0, total = 0;
     for (size_t k = 0; k <= fresh->count; k++) {
-        size_t to =
-            k < fresh->count ? cairn_pairs_first_from(list, from, &fresh->items[k]) : list->count;
+        size_t to = k < fresh->count ? first_from(list, from, &fresh->items[k]) : list->count;
         if (to > from)
             memcpy(spare->items + total, list->items + from, (to - from) * sizeof *spare->items);
         total += to - from;

@@ -441,11 +441,12 @@ static int compare_images(const cairn_world *world, const cairn_contact_store *l
 {
     const cairn_contact_store *both[2] = { last, &world->contacts };
     const int at[2] = { old, j };
-    cairn_image image[2];
+    cairn_image image[2] = { last->image[old], world->contacts.image[j] };
+    if (!cairn_image_is_other(image[0]) && !cairn_image_is_other(image[1])) /* most */
+        return 0;
     for (int i = 0; i < 2; i++) {
         const int32_t *body = both[i]->body + 2 * (size_t)at[i];
         bool turned = world->bodies.uid[body[0]] > world->bodies.uid[body[1]];
-        image[i] = both[i]->image[at[i]];
         if (turned)
             image[i] = cairn_image_opposite(image[i]);
     }

@@ -403,7 +403,7 @@ static void clear_walls(cairn_world *world)
 {
     cairn_contact_store *c = &world->contacts;
     for (int j = 0; j < c->count; j++)
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2 && cairn_image_is_other(c->image[j]); side++) /* few */
             if (!isfinite(world->bodies.extent[c->body[2 * j + side]])) {
                 c->image[j] = (cairn_image){ { 0, 0, 0 } };
                 c->shift[j] = (cairn_vec3){ 0, 0, 0 };
