@@ -445,8 +445,7 @@ def test_mpi_resume():
     with tempfile.TemporaryDirectory() as home:
         resume_on_others(home, "balls", BALLS, ((2, 3), (3, 0), (0, 2)))
         resume_on_others(home, "cell", CELL, ((3, 2),))
-        resume_on_others(home, "periodic", PERIODIC, ((2, 3),))
-        resume_on_others(home, "sheared", SHEARED, ((3, 2),))
+        resume_on_others(home, "periodic", PERIODIC, ((2, 3), (3, 2)))
         resume_on_others(home, "joints", JOINTS, ((2, 4), (0, 3)))
 
 
