@@ -506,6 +506,14 @@ def test_mpi_refusals():
         refused(together(2, "run", scene, "--out", out, "--view", code=1), "--view is for one process")
         together(2, "run", scene, "--out", out, "--quiet", "--set", "run.duration=0.01")
         refused(together(2, "run", scene, "--out", out, code=1), "this folder holds a run")
+        check_end_over_tcp(scene, os.path.join(home, "tcp"))
+
+
+def check_end_over_tcp(scene, out):
+    """Ranks that talk by TCP end, with their exit code; MPI_Finalize of MPICH before 4.2 does not."""
+    env = dict(os.environ, UCX_TLS="tcp,self")
+    together(3, "run", scene, "--out", out, "--quiet", "--set", "run.duration=0.01", env=env)
+    refused(together(3, "run", scene, "--out", out, code=1, env=env), "this folder holds a run")
 
 
 def refuse_without_mpi():
