@@ -148,8 +148,8 @@ static cairn_status read_totals(cairn_run_reader *r)
     return CAIRN_OK;
 }
 
-/* The rows of a cell, which frames do not have: those that the run measured. NaN: a column of the
- * third dimension. */
+/* The rows of a cell, which frames do not have: those that the run measured, none if the world has
+ * no cell. NaN: a column of the third dimension. */
 static cairn_status read_cell(cairn_run_reader *r)
 {
     static const char *const names[CAIRN_CELL_NUMBERS] = {
@@ -159,6 +159,10 @@ static cairn_status read_cell(cairn_run_reader *r)
     };
     if (H5Lexists(r->file, "statistics", H5P_DEFAULT) <= 0 ||
         H5Lexists(r->file, "statistics/cell", H5P_DEFAULT) <= 0)
+        return CAIRN_OK;
+    cairn_hdf5_numbers rows;
+    TRY(read_list(r, "statistics/cell", names[0], CAIRN_HDF5_REAL, &rows));
+    if (rows.count == 0)
         return CAIRN_OK;
     double *cell = cairn_arena_take(&r->kept, CAIRN_CELL_NUMBERS * (size_t)r->frames, sizeof *cell);
     if (!cell)

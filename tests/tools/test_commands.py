@@ -161,7 +161,7 @@ bodies:
   - {shape: {sphere: {radius: 0.5}}, mass: 2, position: [0, 1.5]}
   - {shape: {sphere: {radius: 0.5}}, mass: 2, position: [0, 2.5]}
 run: {time_step: 0.01, duration: 0.1, frame_interval: 0.05, tolerance: 1.0e-8, paraview: false,
-      picture: false, statistics: [stress]}
+      picture: false, statistics: [stress, cell]}
 measure: {low: [-1, 1], high: [1, 2]}
 """
 
@@ -219,6 +219,7 @@ class Stat(unittest.TestCase):
             self.assertIn(f"{name}: ", done.stdout)
         self.assertIn("mixing: mixing index of two classes of grains, the last frame\n"
                       "  nothing: no frame has grains of two classes in the region", done.stdout)
+        self.assertIn("  nothing: no frame has a cell that was measured while the scene ran", done.stdout)
 
     def test_the_power_of_a_ball_mill(self):
         """The work on the mill is that of the ledger to rounding; that of the mean torque differs by the turn within
