@@ -114,6 +114,9 @@ typedef struct cairn_problem {
     const double *upper;        /* bounded rows: per contact `dimension`, N s; may be INFINITY    */
     const double *compliance;   /* bounded rows: per contact `dimension`, eps >= 0, kg^-1;
                                    NULL: 0                                                        */
+    const double *scale;        /* per contact, m/s: S, to which its error is related, see
+                                   cairn_residual; NULL: all are related to one norm              */
+    const double *most;         /* per contact, m/s, with `scale`: C, up to which w |r| raises S  */
     const cairn_segments *segments; /* its contacts by kind; NULL: to be found, as
                                    cairn_problem_segments does                                    */
     const struct cairn_cut *cut;    /* its blocks and contacts in parts, as a world that was asked
@@ -151,7 +154,9 @@ CAIRN_API double cairn_sliding_speed(int dimension, int directions, const double
  *  INFINITY if a sum overflows or contains a NaN. */
 typedef struct cairn_residual {
     double worst;      /* m/s: largest e_j, see docs/notation.md: natural map and conditions     */
-    double relative;   /* |e|_2 over the norm of the closing part of q; tolerances refer to it   */
+    double relative;   /* tolerances refer to it. With scales: the largest x/(10 - 9 x), for x > 1
+                          x, with x = e_j / max(S_j, min(w |r_j|, C_j)); otherwise `whole`        */
+    double whole;      /* |e|_2 over the norm of the closing part of q                           */
     double fclib;      /* the literature's |r - P_K(r - u^)|_2 / max(|q|,|r|,|u|)                */
     int worst_contact; /* index of the contact with the largest e_j, -1 when there is none     */
 } cairn_residual;

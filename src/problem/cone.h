@@ -3,6 +3,7 @@
 #ifndef CAIRN_PROBLEM_CONE_H
 #define CAIRN_PROBLEM_CONE_H
 
+#include <float.h>
 #include <math.h>
 
 #include "base/common.h"
@@ -132,5 +133,18 @@ ANYWHERE static inline void cairn_local_solve_isotropic(cairn_law law, const dou
  * are. */
 bool cairn_contact_map(const cairn_problem *p, int j, cairn_law law, const double *y, double *phi,
                        double *G);
+
+/* ---- errors related to a velocity ---------------------------------------------------------- */
+
+static const double cairn_largest_share = 10;
+
+/* The residual of a share x = e_j / S_j: x/(10 - 9 x) for x <= 1, else x; of contacts without
+ * impulse x is at most 1. The largest of many errors is some 10 times their root mean square, and
+ * so a tolerance of 1e-3 is about as strict as for the norm over all contacts. */
+ANYWHERE static inline double cairn_share_residual(double share)
+{
+    const double most = 10;
+    return share < 1 ? share / (most - (most - 1) * share) : share <= DBL_MAX ? share : DBL_MAX;
+}
 
 #endif

@@ -404,6 +404,8 @@ cairn_status cairn_problem_take_part(const cairn_problem *whole, const int32_t *
         { &p->b, whole->b, 1 },
         { &p->s, whole->s, 1 },
         { &p->mu, whole->mu, 1 },
+        { &p->scale, whole->scale, 1 },
+        { &p->most, whole->most, 1 },
         { &p->mu_rolling, whole->mu_rolling, 1 },
         { &p->mu_spinning, whole->mu_spinning, 1 },
     };

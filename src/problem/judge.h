@@ -18,9 +18,9 @@ typedef struct cairn_norms {
 
 /* Sums over contacts for one law. */
 typedef struct cairn_law_sums {
-    double e2;     /* sum e_j^2                 */
-    double fclib2; /* sum |r - P_K(r - u^)|^2   */
-    double worst;
+    double e2;           /* sum e_j^2                 */
+    double fclib2;       /* sum |r - P_K(r - u^)|^2   */
+    double worst, share; /* largest e_j, m/s; largest e_j / S_j, for problems with scales */
     int worst_contact;
     int holder; /* the member whose index this is */
 } cairn_law_sums;
@@ -47,9 +47,14 @@ void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, d
 /* |q|_c, the denominator of the residual of a law, m/s. */
 double cairn_norms_scale(const cairn_norms *norms, cairn_law law);
 
-/* The contribution of contact j to |e|^2 of a law, and to |q|_c^2, (m/s)^2. Only p, r, v and u of
- * the judging are used: v are the velocities of r; u_j is written. */
-void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2);
+/* A contact by one law: its parts of |e|^2 and |q|_c^2, (m/s)^2; with scales
+ * the residual of e_j / max(S_j, min(w |r_j|, C_j)). */
+typedef struct cairn_judged {
+    double e2, q2, relative;
+} cairn_judged;
+
+/* Only p, r, v and u of the judging are used: v are the velocities of r; u_j is written. */
+cairn_judged cairn_judge_one(const cairn_judging *judge, cairn_law law, int j);
 
 enum { CAIRN_JUDGED = 8 }; /* contacts of a group that is judged at once */
 
@@ -80,6 +85,7 @@ enum {
 /* The sums of each lane over all groups; `where` is the contact with the largest error. */
 typedef struct cairn_law_lanes {
     double e2[CAIRN_JUDGED], fclib2[CAIRN_JUDGED], worst2[CAIRN_JUDGED], where[CAIRN_JUDGED];
+    double share2[CAIRN_JUDGED];
 } cairn_law_lanes;
 
 typedef struct cairn_judged_lanes {

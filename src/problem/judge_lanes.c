@@ -16,6 +16,7 @@
 typedef struct group {
     double r[3][CAIRN_JUDGED], mu[CAIRN_JUDGED], bias[CAIRN_JUDGED], shift[CAIRN_JUDGED];
     double inverse_mass[CAIRN_JUDGED], number[CAIRN_JUDGED];
+    double scale[CAIRN_JUDGED], most[CAIRN_JUDGED];
     double u[3][CAIRN_JUDGED], terms2[CAIRN_JUDGED];      /* without the bias; squares of terms */
     double q[3][CAIRN_JUDGED], free_terms2[CAIRN_JUDGED]; /* the same without impulses          */
     bool slides;                                          /* some mu is not 0                   */
@@ -52,6 +53,8 @@ CAIRN_INLINE void load_law(const cairn_judging *judge, int d, int j, int i, grou
     in->bias[i] = p->b ? p->b[j] : 0;
     in->shift[i] = p->s ? p->mu[j] * p->s[j] : 0;
     in->number[i] = j;
+    in->scale[i] = p->scale ? p->scale[j] : 0;
+    in->most[i] = p->scale ? p->most[j] : 0;
     in->slides = in->slides || p->mu[j] != 0;
 }
 
@@ -135,6 +138,7 @@ CAIRN_WIDE vector load3(const double from[3][CAIRN_JUDGED], int lane)
 typedef struct law_sums {
     wide e2[CAIRN_JUDGED / LANES], fclib2[CAIRN_JUDGED / LANES];
     wide worst2[CAIRN_JUDGED / LANES], where[CAIRN_JUDGED / LANES];
+    wide share2[CAIRN_JUDGED / LANES];
 } law_sums;
 
 typedef struct group_sums {
@@ -298,6 +302,7 @@ typedef struct contact {
     wide mu, bias, shift, w;
     wide part;   /* 1/(1 + mu^2)         */
     wide number; /* of the contact       */
+    wide scale2; /* S_j squared, raised by w |r_j|; 0: errors are not related to scales */
     int at;      /* where its sums are   */
     int d;       /* dimension            */
 } contact;
@@ -311,6 +316,10 @@ CAIRN_WIDE contact contact_of(const group *in, int d, int lane)
     c.mu = wide_load(in->mu + lane);
     c.bias = wide_load(in->bias + lane);
     c.part = 1 / (1 + c.mu * c.mu);
+    wide scale = wide_load(in->scale + lane), carried2 = c.w * c.w * dot(c.r, c.r);
+    wide most = wide_load(in->most + lane), most2 = most * most;
+    carried2 = wide_choose(carried2 < most2, carried2, most2);
+    c.scale2 = wide_choose(scale * scale > carried2, scale * scale, carried2);
     return c;
 }
 
@@ -343,6 +352,9 @@ CAIRN_WIDE void add_errors(const contact *c, wide e2, wide fclib2, law_sums *sum
     sums->fclib2[c->at] += fclib2;
     sums->worst2[c->at] = wide_choose(worse, e2, sums->worst2[c->at]);
     sums->where[c->at] = wide_choose(worse, c->number, sums->where[c->at]);
+    wide share2 = wide_choose(e2 == wide_spread(0), wide_spread(0), e2 / c->scale2);
+    sums->share2[c->at] =
+        wide_choose(share2 <= sums->share2[c->at], sums->share2[c->at], share2); /* NaN stays */
 }
 
 CAIRN_WIDE wide larger(wide a, wide b)
@@ -502,6 +514,7 @@ CAIRN_WIDE void collect_law(const law_sums *from, cairn_law_lanes *to)
     memcpy(to->fclib2, from->fclib2, sizeof to->fclib2);
     memcpy(to->worst2, from->worst2, sizeof to->worst2);
     memcpy(to->where, from->where, sizeof to->where);
+    memcpy(to->share2, from->share2, sizeof to->share2);
 }
 
 CAIRN_WIDE void collect(const group_sums *sums, cairn_judged_lanes *out)

@@ -83,9 +83,19 @@ CAIRN_INLINE double dual_violation(const cairn_problem *p, int d, int j, const d
     return natural_map(p, d, j, zero, q, 1);
 }
 
-static void add_error(int j, double e, cairn_law_sums *sums)
+/* S_j, raised to w |r_j|, but not beyond the most; 0: the problem has no scales. */
+CAIRN_INLINE double scale_of(const cairn_problem *p, int j, double weighed2)
 {
+    if (!p->scale)
+        return 0;
+    return cairn_larger(p->scale[j], cairn_smaller(sqrt(weighed2), p->most[j]));
+}
+
+static void add_error(int j, double e, double scale, cairn_law_sums *sums)
+{
+    double share = e == 0 ? 0 : e / scale;
     sums->e2 += e * e;
+    sums->share = share <= sums->share ? sums->share : share; /* NaN stays */
     if (!(e <= sums->worst)) {
         sums->worst = e;
         sums->worst_contact = j;
@@ -106,7 +116,7 @@ CAIRN_INLINE void add_contact(const cairn_judging *judge, int d, int j, double w
     /* without an impulse, or if nothing can move, the map is |P_K(-u)| for any w */
     double e2 = plain ? violation2 : w * w * natural_map(p, d, j, r, lifted, 1 / w);
     double apart2 = cairn_contact_conditions2(p, j, w, 0, r, u, lift);
-    add_error(j, sqrt(apart2 > e2 ? apart2 : e2), sums); /* NaN stays */
+    add_error(j, sqrt(apart2 > e2 ? apart2 : e2), scale_of(p, j, w * w * r2), sums); /* NaN stays */
     sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, lifted, 1);
 }
 
@@ -162,12 +172,12 @@ static double judge_rows(cairn_judging *judge, int j, const double *y)
     double w[CAIRN_MAX_DIMENSION], weighed2 = 0;
     cairn_contact_scales(p, j, w);
     cairn_law_sums *laws[2] = { &judge->convex, &judge->coulomb };
-    for (int k = 0; k < 2; k++) {
-        add_error(j, sqrt(rows_error2(p, j, w, r, y)), laws[k]);
-        laws[k]->fclib2 += natural_map(p, d, j, r, y, 1);
-    }
     for (int i = 0; i < p->dimension; i++)
         weighed2 += w[i] * w[i] * r[i] * r[i];
+    for (int k = 0; k < 2; k++) {
+        add_error(j, sqrt(rows_error2(p, j, w, r, y)), scale_of(p, j, weighed2), laws[k]);
+        laws[k]->fclib2 += natural_map(p, d, j, r, y, 1);
+    }
     return weighed2;
 }
 
@@ -282,9 +292,9 @@ CAIRN_INLINE double free_squares(const cairn_problem *p, bool balls, int d, int 
 }
 
 /* Add the error of one contact; fclib2 is added elsewhere, in the original units. */
-static void merge(const cairn_law_sums *one, int j, cairn_law_sums *all)
+static void merge(const cairn_law_sums *one, int j, double scale, cairn_law_sums *all)
 {
-    add_error(j, sqrt(one->e2), all);
+    add_error(j, sqrt(one->e2), scale, all);
 }
 
 /* |r - P_K(r - u - shift n)|^2 */
@@ -330,12 +340,13 @@ static double judge_parts(cairn_judging *judge, int j, const double *u)
     }
     cairn_judging view = { .p = &own.p, .r = scaled[0], .exact = judge->exact };
     judge_laws(&view, d, 0, w, scaled[1]);
-    merge(&view.coulomb, j, &judge->coulomb);
+    double weighed2 = w * w * square(d, scaled[0]), scale = scale_of(p, j, weighed2);
+    merge(&view.coulomb, j, scale, &judge->coulomb);
     if (!judge->exact)
-        merge(&view.convex, j, &judge->convex);
+        merge(&view.convex, j, scale, &judge->convex);
     judge->coulomb.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_COULOMB, j, u));
     judge->convex.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_CONVEX, j, u));
-    return w * w * square(d, scaled[0]);
+    return weighed2;
 }
 
 static void measure_parts(const cairn_problem *p, int j, const double *q, cairn_norms *norms)
@@ -399,7 +410,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, i
         measure_contact(judge, kind, d, n, j);
 }
 
-void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2)
+cairn_judged cairn_judge_one(const cairn_judging *judge, cairn_law law, int j)
 {
     const cairn_problem *p = judge->p;
     bool exact = law == CAIRN_LAW_COULOMB;
@@ -407,8 +418,10 @@ void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e
         .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .measures = true, .exact = exact
     };
     judge_contact(&one, cairn_problem_kind(p, j), p->dimension, p->block_size, j);
-    *e2 = exact ? one.coulomb.e2 : one.convex.e2;
-    *q2 = exact ? one.norms.coulomb2 : one.norms.convex2;
+    const cairn_law_sums *sums = exact ? &one.coulomb : &one.convex;
+    return (cairn_judged){ .e2 = sums->e2,
+                           .q2 = exact ? one.norms.coulomb2 : one.norms.convex2,
+                           .relative = cairn_share_residual(sums->share) };
 }
 
 /* ---- all contacts --------------------------------------------------------------------------- */
@@ -456,6 +469,7 @@ static void add_law(const cairn_law_sums *part, cairn_law_sums *sums)
 {
     sums->e2 += part->e2;
     sums->fclib2 += part->fclib2;
+    sums->share = part->share <= sums->share ? sums->share : part->share;
     if (part->worst_contact >= 0 && !(part->worst <= sums->worst)) {
         sums->worst = part->worst;
         sums->worst_contact = part->worst_contact;
@@ -524,15 +538,21 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
     double size = sqrt(fmax(norms->q2, fmax(judge->r2, judge->u2)));
     double terms2 = judge->terms2 + norms->terms2;
     if (!isfinite(sums->e2 + sums->fclib2 + terms2 + size + scale + judge->drowned2))
-        return (cairn_residual){ INFINITY, INFINITY, INFINITY, sums->worst_contact };
+        return (cairn_residual){ INFINITY, INFINITY, INFINITY, INFINITY, sums->worst_contact };
     bool noise = sums->e2 <= rounding * rounding * terms2;
     double error = noise ? 0 : sqrt(sums->e2);
     double doubt = sqrt(judge->drowned2), least = rounding * sqrt(terms2);
-    if (!(doubt <= fmax(negligible * scale, least)))
+    bool doubtful = !(doubt <= fmax(negligible * scale, least));
+    if (doubtful)
         error += doubt;
+    double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
+    double relative = error == 0 ? 0 : cairn_share_residual(sums->share);
+    if (!judge->p->scale || doubtful)
+        relative = whole;
     return (cairn_residual){
         .worst = sums->worst,
-        .relative = error == 0 ? 0 : error / scale,
+        .relative = relative,
+        .whole = whole,
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
     };
@@ -598,7 +618,8 @@ static void add_lanes(const cairn_law_lanes *from, cairn_law_sums *to)
     to->e2 += total(from->e2);
     to->fclib2 += total(from->fclib2);
     for (int i = 0; i < CAIRN_JUDGED; i++) {
-        double e = sqrt(from->worst2[i]);
+        double e = sqrt(from->worst2[i]), share = sqrt(from->share2[i]);
+        to->share = share <= to->share ? to->share : share;
         int contact = (int)from->where[i];
         if (!(e <= to->worst) || (e == to->worst && e > 0 && contact < to->worst_contact)) {
             to->worst = e;

@@ -12,9 +12,10 @@
 #include "run/frame.h"
 
 /* The root attributes `format` and `format_version`, which every reader checks. Version 1 had texts
- * of any length and no checksums; it is still read, and no longer written. */
+ * of any length and no checksums; in version 2 `asked_relative` was what is `asked_whole` now. Both
+ * are still read, and no longer written. */
 #define CAIRN_RUN_FORMAT "cairn run"
-enum { CAIRN_RUN_FORMAT_OLDEST = 1, CAIRN_RUN_FORMAT_VERSION = 2 };
+enum { CAIRN_RUN_FORMAT_OLDEST = 1, CAIRN_RUN_FORMAT_VERSION = 3 };
 /* The root attribute `rules`: the version of the rules by which bodies move, as numbered in
  * docs/run-format.md. cairn-check needs it to recompute a run. */
 enum { CAIRN_RUN_RULES = 2 };

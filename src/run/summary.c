@@ -395,9 +395,11 @@ static const cairn_report_entry certificate_items[] = {
     { "distance", "1", offsetof(cairn_certificate, distance) },
     { "asked_worst", "m/s", offsetof(cairn_certificate, judgement.asked.worst) },
     { "asked_relative", "1", offsetof(cairn_certificate, judgement.asked.relative) },
+    { "asked_whole", "1", offsetof(cairn_certificate, judgement.asked.whole) },
     { "asked_fclib", "1", offsetof(cairn_certificate, judgement.asked.fclib) },
     { "coulomb_worst", "m/s", offsetof(cairn_certificate, judgement.coulomb.worst) },
     { "coulomb_relative", "1", offsetof(cairn_certificate, judgement.coulomb.relative) },
+    { "coulomb_whole", "1", offsetof(cairn_certificate, judgement.coulomb.whole) },
     { "coulomb_fclib", "1", offsetof(cairn_certificate, judgement.coulomb.fclib) },
     { "judge_cone_violation", "N s", offsetof(cairn_certificate, judgement.cone_violation) },
 };

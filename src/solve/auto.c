@@ -56,7 +56,7 @@ static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t 
     cairn_solve_options options = *asked;
     char remark[sizeof report->remark];
     int64_t spent = report->iterations, left = asked->max_iterations - spent;
-    double before = task->best_relative;
+    double before = task->best_rank;
     memcpy(remark, report->remark, sizeof remark);
     options.max_iterations = budget < left ? budget : left;
     from = from ? from : best_so_far(task, r);
@@ -74,7 +74,7 @@ static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t 
         return status;
     add_remark(report, solver->name, used, task->best_relative);
     report->converged = task->best_relative <= asked->tolerance;
-    if (task->best_relative < before)
+    if (task->best_rank < before)
         report->solver = solver->name;
     return CAIRN_OK;
 }
@@ -283,12 +283,12 @@ static cairn_status relax(cairn_task *task, cairn_vector *r)
     const cairn_solve_options *asked = task->options;
     cairn_solve_options options = *asked;
     cairn_vector *best;
-    double before = task->best_relative;
+    double before = task->best_relative, rank = task->best_rank;
     const char *solver = task->report->solver;
     TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, &best));
     b->copy(task->system, task->best, best);
     b->copy(task->system, task->best, r);
-    task->best_relative = INFINITY; /* by the other law */
+    task->best_relative = task->best_rank = INFINITY; /* by the other law */
     options.law = CAIRN_LAW_CONVEX;
     task->options = &options;
     cairn_status status = climb(task, &cairn_solver_apgd_asr, INT64_MAX, NULL, r);
@@ -297,8 +297,9 @@ static cairn_status relax(cairn_task *task, cairn_vector *r)
     b->copy(task->system, task->best, r);
     b->copy(task->system, best, task->best);
     task->best_relative = before;
+    task->best_rank = rank;
     task->report->converged = cairn_task_judge(task, r);
-    if (!(task->best_relative < before))
+    if (!(task->best_rank < rank))
         task->report->solver = solver;
     return CAIRN_OK;
 }

@@ -131,11 +131,13 @@ static cairn_residual conclude(const sums *sum, int law)
     double rounding = 8 * DBL_EPSILON;
     double size = sqrt(fmax(sum->q2, fmax(sum->r2, sum->u2)));
     if (!isfinite(sum->e2[law] + sum->fclib2[law] + sum->terms2 + sum->scale2 + size))
-        return (cairn_residual){ INFINITY, INFINITY, INFINITY, sum->worst_contact[law] };
+        return (cairn_residual){ INFINITY, INFINITY, INFINITY, INFINITY, sum->worst_contact[law] };
     bool noise = sum->e2[law] <= rounding * rounding * sum->terms2;
     double error = noise ? 0 : sqrt(sum->e2[law]);
+    double whole = error == 0 ? 0 : fmin(error / sqrt(sum->scale2), DBL_MAX);
     return (cairn_residual){ .worst = sum->worst[law],
-                             .relative = error == 0 ? 0 : error / sqrt(sum->scale2),
+                             .relative = whole,
+                             .whole = whole,
                              .fclib = size > 0 ? sqrt(sum->fclib2[law]) / size : 0,
                              .worst_contact = sum->worst_contact[law] };
 }
@@ -349,6 +351,7 @@ static void keep_worse(const cairn_residual *other, cairn_residual *residual)
         residual->worst_contact = other->worst_contact;
     residual->worst = fmax(residual->worst, other->worst);
     residual->relative = fmax(residual->relative, other->relative);
+    residual->whole = fmax(residual->whole, other->whole);
     residual->fclib = fmax(residual->fclib, other->fclib);
 }
 

@@ -355,7 +355,7 @@ static void learn(const cairn_task *task, outlook *o, double estimate)
     double judged = task->report->judgement.asked.relative;
     cairn_judge_timer_learn(&o->timer, task, estimate);
     bool looked = o->looked_at == task->report->iterations;
-    if (looked && o->residual > 0 && judged > o->residual)
+    if (looked && o->residual > 0 && judged > 0)
         o->bias *= judged / o->residual;
     o->residual = judged;
 }
@@ -369,6 +369,8 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector
     precision at = { 0 };
     report->converged = cairn_task_judge(task, r);
     o.residual = report->judgement.asked.relative;
+    if (report->judgement.asked.whole > 0)
+        o.bias = o.residual / report->judgement.asked.whole;
     int64_t last = -1; /* last of the additional sweeps for few contacts; < 0: not known */
     if (!is_done(task, &m, &last))
         TRY(begin_in_float(task, r, &at));

@@ -233,16 +233,27 @@ static void ask_judge(cairn_task *task, const cairn_vector *r)
                          &task->report->judgement);
 }
 
+/* What counts when impulses are compared. The residual of a problem with scales is that of its
+ * worst contact, by which no impulses at all may be better than good ones: until the tolerance is
+ * met, the residual over all contacts decides. */
+static double rank_of(const cairn_task *task, double residual)
+{
+    const cairn_solve_options *o = task->options;
+    bool one_contact = task->p->scale && !o->fclib_measure && residual > o->tolerance;
+    return one_contact ? o->tolerance + task->report->judgement.asked.whole : residual;
+}
+
 bool cairn_task_judge(cairn_task *task, const cairn_vector *r)
 {
     ask_judge(task, r);
-    double residual = measured(task);
-    if (residual < task->best_relative && !is_judged(task, r))
-        residual = INFINITY;
-    task->best_is_last = residual < task->best_relative;
+    double residual = measured(task), rank = rank_of(task, residual);
+    if (rank < task->best_rank && !is_judged(task, r))
+        residual = rank = INFINITY;
+    task->best_is_last = rank < task->best_rank;
     task->kept = false;
     if (task->best_is_last) {
         task->best_relative = residual;
+        task->best_rank = rank;
         task->backend->copy(task->system, r, task->best);
     }
     return residual <= task->options->tolerance;
@@ -350,7 +361,7 @@ static cairn_status start_task(const cairn_problem *p, const caller *home, cairn
     TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, &task->best));
     if (cairn_task_is_on_host(task))
         task->host = (cairn_host_arrays){ task->r->x, task->v->x, task->u->x, task->best->x };
-    task->best_relative = INFINITY;
+    task->best_relative = task->best_rank = INFINITY;
     task->started = cairn_clock_seconds();
     return CAIRN_OK;
 }

@@ -25,6 +25,7 @@ typedef struct cairn_task {
     cairn_vector *best;  /* the best impulses judged so far                                */
     cairn_host_arrays host;
     double best_relative;       /* the residual of the best                                       */
+    double best_rank;           /* by which it is the best                                        */
     bool best_is_last;          /* they are what was judged last                                  */
     bool kept;                  /* the solver left r, v and u as the last judgement made them     */
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */

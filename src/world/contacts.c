@@ -173,8 +173,12 @@ static cairn_status take_reach(const cairn_step *step, const cairn_free_motion *
     candidates->reach = cairn_arena_doubles(scratch, (size_t)b->count);
     if (!candidates->reach)
         return CAIRN_NO_MEMORY;
-    if (step->scheme->velocity_level)
-        return CAIRN_OK; /* only overlaps are contacts: the reach is 0 */
+    if (step->scheme->velocity_level) { /* only what is closed is a contact */
+        for (int i = 0; i < b->count; i++)
+            candidates->reach[i] =
+                cairn_step_block(step, i) < 0 ? 0 : cairn_step_closed(step, b->extent[i]);
+        return CAIRN_OK;
+    }
     cairn_arena_moment before = cairn_arena_now(scratch);
     reach_job job = { step, motion, candidates->reach,
                       cairn_arena_take(scratch, (size_t)b->count, sizeof *job.way) };

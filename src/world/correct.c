@@ -245,6 +245,7 @@ static cairn_status pose(cairn_arena *scratch, const region *g, cairn_problem_pa
     cairn_problem whole = *g->p;
     whole.directions = 0;
     whole.w = whole.mu_rolling = whole.mu_spinning = whole.v_free = whole.mu = NULL;
+    whole.scale = whole.most = NULL;
     whole.b = g->c;
     TRY(cairn_problem_take_part(&whole, g->contact, g->count, scratch, part));
     cairn_problem *p = &part->problem;

@@ -19,7 +19,6 @@
 #include "world/scheme.h"
 #include "world/step.h"
 
-static const double CLOSER = 0.1;   /* of the tolerance, for drowsy groups: they may stay asleep */
 static const double SHALLOW = 2e-3; /* of the smallest radius: overlap by which a stall may end  */
 enum { REDUCE_GRAIN = 8192 };       /* bodies in one piece of parallel work                      */
 
@@ -152,10 +151,8 @@ static double *collect(cairn_arena *scratch, const int32_t *contacts, int count,
     return to;
 }
 
-/* Solve the listed contacts as a separate problem and write r and s back. Velocities are not
- * written: the judge computes those of all contacts later. */
-static cairn_status solve_some(const cairn_solving *s, const int32_t *contacts, int count,
-                               cairn_answer *answer)
+cairn_status cairn_solve_some(const cairn_solving *s, const int32_t *contacts, int count,
+                              cairn_answer *answer)
 {
     cairn_problem_part part;
     cairn_arena *scratch = s->scratch;
@@ -163,6 +160,8 @@ static cairn_status solve_some(const cairn_solving *s, const int32_t *contacts, 
     int d = answer->problem.dimension;
     /* a problem without contacts is solved */
     *s->report = (cairn_solve_report){ .converged = true, .solver = s->options.solver };
+    answer->s_held = NULL;
+    answer->exact = NULL;
     if (!cairn_link_any(cairn_problem_link(&answer->problem), count > 0))
         return CAIRN_OK;
     TRY(cairn_problem_take_part(&answer->problem, contacts, count, scratch, &part));
@@ -175,9 +174,13 @@ static cairn_status solve_some(const cairn_solving *s, const int32_t *contacts, 
     loop->v = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
     if (!loop->r || !loop->s || !loop->u || !loop->v)
         return CAIRN_NO_MEMORY;
+    if (cairn_scheme_is_mixed(s->scheme))
+        TRY(cairn_prepare_upgrade(s, answer, count, &job));
     TRY(s->scheme->solve(&job));
     cairn_part_spread(contacts, count, d, loop->r, answer->r);
     cairn_part_spread(contacts, count, 1, loop->s, answer->s);
+    for (int k = 0; k < count && answer->exact; k++)
+        answer->exact[contacts[k]] = job.exact[k];
     return CAIRN_OK;
 }
 
@@ -185,40 +188,22 @@ static cairn_status solve_some(const cairn_solving *s, const int32_t *contacts, 
 typedef struct grouping {
     const cairn_step *step;
     const cairn_free_motion *motion;
+    const cairn_phase *still; /* solves all contacts */
 } grouping;
 
-/* Sleeping groups keep their impulses. Drowsy groups are solved one by one, since each may stay
- * asleep or wake by itself; all others are solved together. Sweeps over disjoint groups are
- * equivalent to one sweep over all, so the reported iterations are those of the slowest. */
+/* Sleeping groups keep their impulses, all others are solved together. */
 static cairn_status solve_groups(const cairn_solving *s, const void *context, cairn_answer *answer)
 {
     const grouping *by = context;
-    cairn_solve_report *report = s->report, part;
-    double tolerance = s->options.tolerance;
-    cairn_solving closer = *s;
     const cairn_groups *groups = &answer->rest.groups;
-    const int32_t *contacts;
-    cairn_link *link = cairn_problem_link(&answer->problem);
-    int count, next = 0;
-    /* a drowsy group must pass the test of the tolerance by itself, with some margin */
-    closer.options.tolerance = CLOSER * tolerance;
-    closer.report = &part;
-    TRY(cairn_rest_find_groups(by->step, by->motion, tolerance, answer));
-    /* the usual case costs nothing: solve everything together */
+    TRY(cairn_rest_find_groups(by->step, by->motion, s->options.tolerance, answer));
     if (groups->sleepers == 0)
-        return cairn_phase_whole.solve(s, NULL, answer);
-    answer->s_held = NULL;
-    answer->exact = NULL;
-    TRY(solve_some(s, groups->list, groups->awake, answer));
-    while (cairn_groups_next_drowsy(groups, link, &next, &contacts, &count)) {
-        TRY(solve_some(&closer, contacts, count, answer));
-        if (part.iterations > report->iterations)
-            report->iterations = part.iterations;
-        report->outer_iterations += part.outer_iterations;
-        report->converged = report->converged && part.judgement.asked.relative <= tolerance;
-    }
+        return by->still->solve(s, by->still->context, answer);
+    const cairn_stillness awake = { by->step, by->motion, groups->list, groups->awake };
+    const cairn_phase still = cairn_phase_still(&awake);
+    TRY(still.solve(s, still.context, answer));
     /* the certificate covers all contacts, including those of sleeping groups */
-    cairn_phase_whole.judge(s, answer, &report->judgement);
+    cairn_phase_whole.judge(s, answer, &s->report->judgement);
     return CAIRN_OK;
 }
 
@@ -373,7 +358,9 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
                                        &step->report->certificate.friction_law };
     bool varies = step->world->materials.friction_varies && !step->scheme->frictionless;
     const cairn_solving s = cairn_step_solving(step, varies ? &law : NULL);
-    const grouping by = { step, motion };
+    const cairn_stillness all = { step, motion, NULL, answer->problem.contacts };
+    const cairn_phase still = cairn_phase_still(&all);
+    const grouping by = { step, motion, &still };
     const cairn_phase groups = { solve_groups, cairn_phase_whole.judge, &by };
     /* at most one of them: rounds of impacts follow Newton's law and are refused with Poisson's
      * (chain.c) */
@@ -382,8 +369,10 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
         TRY(own_friction(s.scratch, answer));
     TRY(find_impacts(step, motion, answer, &impact));
     answer->rest.by_groups = step->options->sleep && !impact; /* two phases solve everything */
-    const cairn_phase *phase = answer->rest.by_groups ? &groups : &cairn_phase_whole;
+    const cairn_phase *phase = answer->rest.by_groups ? &groups : &still;
     TRY(cairn_step_chain(step, answer, &chain));
+    if (!impact) /* the phases of an impact are judged as a whole */
+        TRY(cairn_step_scales(step, answer));
     if (chain)
         TRY(solve_rest(&s, phase, step->world->dimension, answer));
     else if (impact)
@@ -516,6 +505,7 @@ typedef struct warm_job {
     const cairn_contact_store *last;
     double ratio; /* of time steps: impulses are forces times h */
     double *r, *s;
+    const cairn_problem *p;
 } warm_job;
 
 /* The moment, decomposed along the new rows of rolling and spinning. */
@@ -561,6 +551,9 @@ static inline void warm_contact(const warm_job *job, int old, int j)
     job->s[j] = d == 3 ? sqrt(slide[0] * slide[0] + slide[1] * slide[1]) : fabs(slide[0]);
     if (step->components > d)
         warm_moment(job, old, j, r);
+    /* the frame has turned, so the impulse may have left the cone: sliding friction of a contact
+     * without friction would be work from nothing */
+    cairn_contact_project(job->p, job->p->dimension, j, r);
 }
 
 /* Merges the two sorted lists; contacts without a match keep r = 0. */
@@ -611,7 +604,8 @@ cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidat
     *answer =
         (cairn_answer){ .problem = posed->problem, .balls = posed->balls, .v_old = posed->v_old };
     TRY(take_answer(step, cairn_posed_shares(step, joints), answer));
-    warm_job job = { step, candidates->warm, candidates->warm_ratio, answer->r, answer->s };
+    warm_job job = { step,      candidates->warm, candidates->warm_ratio,
+                     answer->r, answer->s,        &answer->problem };
     cairn_parallel_for(step->world->contacts.count, GRAIN, start_range, &job);
     if (joints->blocks > 0 && step->options->warm_start)
         cairn_joints_first_guess(step, candidates->warm_ratio, answer->r);

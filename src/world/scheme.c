@@ -23,6 +23,7 @@
 
 #include "base/common.h"
 #include "problem/cut.h"
+#include "problem/operator.h"
 #include "solve/solver.h"
 #include "world/step.h"
 #include "world/world.h"
@@ -533,14 +534,19 @@ cairn_scheme_job cairn_solving_job(const cairn_solving *s, const cairn_answer *a
 
 /* What scheme auto needs in addition: the marks of contacts with exact friction, and s as data of
  * the law by which the step is judged. */
-static cairn_status prepare_upgrade(const cairn_solving *s, cairn_answer *answer,
-                                    cairn_scheme_job *job)
+cairn_status cairn_prepare_upgrade(const cairn_solving *s, cairn_answer *answer, int count,
+                                   cairn_scheme_job *job)
 {
+    size_t all = (size_t)answer->problem.contacts;
     job->allowed = s->allowed;
-    job->exact = cairn_arena_take(s->scratch, (size_t)answer->problem.contacts, 1);
     job->upgraded = s->upgraded;
-    answer->exact = job->exact;
+    answer->exact = cairn_arena_take(s->scratch, all, 1);
     answer->s_held = answer->s;
+    if (!answer->exact)
+        return CAIRN_NO_MEMORY;
+    memset(answer->exact, 0, all);
+    job->exact =
+        (size_t)count == all ? answer->exact : cairn_arena_take(s->scratch, (size_t)count, 1);
     return job->exact ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -553,13 +559,18 @@ static cairn_status solve_whole(const cairn_solving *s, const void *context, cai
     answer->s_held = NULL;
     answer->exact = NULL;
     if (cairn_scheme_is_mixed(s->scheme))
-        TRY(prepare_upgrade(s, answer, &job));
+        TRY(cairn_prepare_upgrade(s, answer, job.problem->contacts, &job));
     return s->scheme->solve(&job);
 }
 
 static void judge_whole(const cairn_solving *s, cairn_answer *answer, cairn_judgement *out)
 {
-    cairn_judge(&answer->problem, s->scheme->law, answer->r, answer->v, answer->u, out);
+    cairn_problem p = answer->problem;
+    if (answer->s_held)
+        p.s = answer->s_held;
+    cairn_judge(&p, s->scheme->law, answer->r, answer->v, answer->u, out);
+    if (p.cut) /* as cairn_solve does: contacts between parts are the same for both */
+        cairn_problem_relative(&p, answer->r, answer->v, answer->u);
 }
 
 const cairn_phase cairn_phase_whole = { solve_whole, judge_whole, NULL };

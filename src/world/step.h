@@ -47,13 +47,13 @@ typedef struct cairn_step {
 
 /* A wall of a cell in a step; see cell.c. */
 typedef struct cairn_servo {
-    int row;        /* of the wall; -1: there is none, or another member has it  */
-    int axis;       /* 0, 1, 2                                                   */
-    bool moves;     /* the cell moves it                                         */
-    bool held;      /* its velocity is given, not the force on it                */
-    double push;    /* N: the force along the axis, of its servo and its loads   */
-    double damping; /* N s/m                                                     */
-    double inverse; /* kg^-1: 1/(M + h c); 0: held                               */
+    int row;         /* of the wall; -1: there is none, or another member has it  */
+    int axis;        /* 0, 1, 2                                                   */
+    bool moves;      /* the cell moves it                                         */
+    bool held;       /* its velocity is given, not the force on it                */
+    double push;     /* N: the force along the axis, of its servo and its loads   */
+    double damping;  /* N s/m                                                     */
+    double inverse;  /* kg^-1: 1/(M + h c); 0: held                               */
     cairn_vec3 felt; /* N s: impulses of the contacts on it, known after the solve */
 } cairn_servo;
 
@@ -143,15 +143,15 @@ typedef struct cairn_impacts {
     double *farthest;         /* m, of blocks: largest distance from x at an impact; NULL   */
 } cairn_impacts;
 
-/* Groups: bodies connected by candidate contacts. See sleep.c. */
+/* Groups: bodies connected by candidate contacts. See groups.c. */
 typedef struct cairn_groups {
     int32_t *first;                /* of each block: the first block of its group             */
     struct cairn_group *group;     /* of each block that is the first of its group            */
     struct cairn_group_name *name; /* the groups by their labels                              */
     int64_t *told;                 /* scratch: what a member tells others about its blocks    */
-    int32_t *list;                 /* contacts to solve: of groups awake, then of drowsy ones */
+    int32_t *list;                 /* contacts to solve: of groups awake and drowsy              */
     int names;                     /* number of groups                                        */
-    int awake;                     /* number of contacts of groups awake                      */
+    int awake;                     /* their number                                               */
     int sleepers;                  /* groups asleep when the step began; 0: no member has any */
 } cairn_groups;
 
@@ -184,11 +184,11 @@ typedef struct cairn_answer {
 /* Penetration correction: the displacement in addition to h v. It also contains -y of impacts
  * within the step (chain.c). */
 typedef struct cairn_mending {
-    double *shift;          /* m/s, of blocks: the displacement over h; NULL: none       */
-    const double *mended;   /* m/s: the part of it that corrects penetration; NULL: none */
-    uint8_t *shifted;       /* of each block: > 0 if its shift may differ from 0         */
-    double *correction;     /* normal impulse of each contact that gives it; NULL: none  */
-    double *impulses;       /* all components, kept for joints; NULL: none               */
+    double *shift;        /* m/s, of blocks: the displacement over h; NULL: none       */
+    const double *mended; /* m/s: the part of it that corrects penetration; NULL: none */
+    uint8_t *shifted;     /* of each block: > 0 if its shift may differ from 0         */
+    double *correction;   /* normal impulse of each contact that gives it; NULL: none  */
+    double *impulses;     /* all components, kept for joints; NULL: none               */
 } cairn_mending;
 
 /* Everything that moves bodies, once the solve is done. */
@@ -352,6 +352,12 @@ cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *
                                const cairn_mechanism *joints, cairn_posed *posed);
 void cairn_joints_steady(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed);
 
+/* scales.c: m: a gap that counts as closed, half of what the tolerance allows in a step */
+double cairn_step_closed(const cairn_step *step, double size);
+/* scales.c: the groups of the answer's problem, and the velocities to which the errors of its
+ * contacts are related; once it has its v_free and b */
+cairn_status cairn_step_scales(const cairn_step *step, cairn_answer *answer);
+
 /* impulses.c: the warm start: r and s of contacts and joints that existed before, else 0 */
 cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidates *candidates,
                                     const cairn_mechanism *joints, const cairn_posed *posed,
@@ -496,10 +502,6 @@ void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joi
  * start. If some body sleeps, v and u of the answer are then those of these impulses. */
 cairn_status cairn_rest_find_groups(const cairn_step *step, const cairn_free_motion *motion,
                                     double tolerance, cairn_answer *answer);
-/* The contacts of the next drowsy group of all members, which is solved alone; *next is the group
- * to search from. Returns false if there are no more. */
-bool cairn_groups_next_drowsy(const cairn_groups *groups, cairn_link *link, int *next,
-                              const int32_t **contacts, int *count);
 /* Decide, with the velocities of the solution, which bodies sleep at the end of the step. */
 cairn_status cairn_rest_settle(const cairn_step *step, const cairn_free_motion *motion,
                                cairn_answer *answer);
@@ -562,6 +564,26 @@ typedef struct cairn_phase {
 } cairn_phase;
 
 extern const cairn_phase cairn_phase_whole; /* all contacts together */
+
+/* equilibrium.c: groups that can rest are held; all other contacts are solved together. */
+typedef struct cairn_stillness {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const int32_t *contact; /* to solve, ascending; NULL: all */
+    int count;
+} cairn_stillness;
+
+cairn_phase cairn_phase_still(const cairn_stillness *by);
+
+/* scheme.c: what scheme auto needs in addition to solve `count` of the contacts: their marks, and s
+ * as data of the law by which the step is judged. The marks of the answer are 0. */
+cairn_status cairn_prepare_upgrade(const cairn_solving *s, cairn_answer *answer, int count,
+                                   cairn_scheme_job *job);
+
+/* impulses.c: solve the listed contacts as a separate problem and write r and s back. Velocities
+ * are not written: the judge computes those of all contacts later. */
+cairn_status cairn_solve_some(const cairn_solving *s, const int32_t *contacts, int count,
+                              cairn_answer *answer);
 
 /* impulses.c: how a step is solved; friction NULL: mu does not depend on the speed. */
 cairn_solving cairn_step_solving(const cairn_step *step, const cairn_speed_friction *friction);

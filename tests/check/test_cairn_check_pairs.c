@@ -739,7 +739,7 @@ TEST(what_was_not_checked_is_counted)
 }
 
 /* A triangle comes to rest with its side along one of an open line that is longer: both lie behind
- * each other by what steps leave, 2e-6 m. It fell through the line once the way between the sides was
+ * each other by what steps leave, 3e-6 m. It fell through the line once the way between the sides was
  * more than rounding. */
 TEST(a_side_rests_on_a_longer_side)
 {
@@ -759,9 +759,9 @@ TEST(a_side_rests_on_a_longer_side)
                                      "    velocity: [-0.2208, -0.3345]\n"
                                      "    angular_velocity: 0.1755\n"
                                      "run: {scheme: convex, time_step: 3e-3, duration: 0.9, "
-                                     "certificate: full, paraview: false,\n"
-                                     "      picture: false}\n";
-    check_verdict(scene, NULL, "penetration at most 1.83e-06 m");
+                                     "tolerance: 0.015,\n"
+                                     "      certificate: full, paraview: false, picture: false}\n";
+    check_verdict(scene, NULL, "penetration at most 3.48e-06 m");
 }
 
 GROUP(test_cairn_check_geometry)

@@ -49,7 +49,7 @@ def same_rows(group, names, rows):
 def check_settings(f):
     for name in SETTINGS:
         assert name in f.attrs, name
-    assert f.attrs["format"] == b"cairn run" and f.attrs["format_version"] == 2
+    assert f.attrs["format"] == b"cairn run" and f.attrs["format_version"] == 3
     assert f.attrs["gravity"].shape == (3,)
     for name, values in (("bodies/shape", b"sphere"), ("bodies/motion", b"dynamic")):
         assert values in list(f[name].attrs["names"]), name

@@ -468,9 +468,10 @@ class SaveProblem(Program):
         done = self.run_cairn("run", "pile.yaml", "--save-problem", "2,9")
         self.assertEqual(self.files(), ["step_000002.hdf5", "step_000009.hdf5"])
         self.assertIn("problems: 2 contact problems", done.stdout)
-        # from the stored solution, the solver sees at once that it is one
+        # from the stored solution, the solver sees at once that it is one; a world relates errors to
+        # each contact, a file to the norm over all
         self.run_cairn("solve", "out/pile/problems", "--law", "convex", "--solver", "pgs", "--start",
-                       "solution", "--tolerance", "1.01e-6", "--csv", "t.csv")
+                       "solution", "--tolerance", "1e-5", "--csv", "t.csv")
         for row in self.table("t.csv"):
             self.assertEqual(row["iterations"], "0")
             self.assertGreater(int(row["contacts"]), 5)

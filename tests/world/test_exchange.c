@@ -680,7 +680,7 @@ TEST(members_without_contacts_solve_with_those_that_have_some)
     build_fn *const worlds[] = { rough_heap_and_flock, smooth_heap_and_flock };
     for (int k = 0; k < 2; k++) {
         cairn_step_options options = options_for("coulomb", 4);
-        options.tolerance = 1e-4; /* so that the heap holds together */
+        options.tolerance = 1e-6; /* so that the heap holds together */
         run_whole(worlds[k], &options, 5, &whole);
         CHECK(whole.report.active > 27 && whole.iterations > 0);
         for (int members = 2; members <= 4; members++) {
@@ -727,7 +727,7 @@ static int64_t messages_for(int sweeps, int64_t *done)
     cairn_step_options options = options_for("convex", 8);
     options.tolerance = 1e-12;
     options.max_iterations = sweeps;
-    run_members(lattice, &options, 2, 2, &parts);
+    run_members(lattice, &options, 1, 2, &parts); /* one attempt: no other sweeps */
     CHECK_OK(jobs[0].status);
     *done = jobs[0].iterations;
     return jobs[0].traffic.messages;
@@ -740,8 +740,8 @@ static int64_t messages_for(int sweeps, int64_t *done)
 TEST(a_sweep_sends_one_message_to_a_neighbour_in_each_round)
 {
     int64_t few, many, first = messages_for(20, &few), all = messages_for(120, &many);
-    CHECK_INT(few, 40);
-    CHECK_INT(many, 240);
+    CHECK_INT(few, 20);
+    CHECK_INT(many, 120);
     CHECK(all - first < 6 * (many - few));
 }
 

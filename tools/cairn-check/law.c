@@ -1,4 +1,6 @@
 /* law.c - how well the stored impulses satisfy the contact law, as residuals and in other units. */
+#include <float.h>
+
 #include "law.h"
 
 /* ---- residuals ------------------------------------------------------------------------------- */
@@ -6,7 +8,9 @@
 /* How well the stored impulses satisfy the chosen law and exact Coulomb friction.
  * With w = trace(W_jj)/d and u^ = u + (b + mu s) n, s = 0 (convex law) or |u_T| (Coulomb):
  *     e_j = max(w |r - P_K(r - u^/w)|, the conditions of the law one by one: law.h),
- *     relative = |e| / |q_closing|,
+ *     relative = x/(10 - 9 x) for x <= 1, else x = max e_j / S_j, S_j as in scales.c; in files of
+ *     versions 1 and 2 it is
+ *     whole = |e| / |q_closing|, as it is for both phases of an impact by Poisson's law,
  *     fclib = |r - P_K(r - u^)| / max(|q|, |r|, |u|)
  * Contacts with rolling and spinning are judged in units in which these are speeds (r/l, l u), but
  * for fclib. q is u without impulses. q_closing takes the contacts with q_N < 0, for the convex law
@@ -24,12 +28,14 @@ typedef struct sums {
     const check_phase *phase;
     bool convex, edges;
     bool map_alone; /* the residual of files of version 1: the natural map alone */
+    bool scaled;    /* errors are related to scales                              */
     double e2, map2, worst;
     double closing2, doubtful2;    /* contacts for which rounding decides whether they close */
     double size2, map_size2, size; /* size that rounding is relative to                  */
     double closing_size2;
     double all_size2; /* the same over all contacts and rows, open ones too              */
     double q2, r2, u2;
+    double share[2], carried2; /* bounds of max e_j / S_j; sum of (w |r|)^2 */
 } sums;
 
 /* A contact as the law sees it; q is u without impulses, with the lift of the convex law. */
@@ -143,6 +149,18 @@ static double whole_impulse(const check_run *run, int j)
     return sqrt(cone_dot(m, r, r)) + run->settings.h * run->contacts.adhesion[j];
 }
 
+/* Bounds of e/S with rounding, S raised by w |r|. */
+static void add_share(const check_scale *c, double e, double doubt, double carried, sums *s)
+{
+    double scale = fmax(c->scale, fmin(carried, c->most));
+    double slack = CHECK_ROUNDING * (c->size + carried);
+    double low = e > doubt ? (e - doubt) / (scale + slack) : 0;
+    double high = scale > slack ? (e + doubt) / (scale - slack) : e + doubt > slack ? HUGE_VAL : 0;
+    s->share[0] = fmax(s->share[0], low);
+    s->share[1] = fmax(s->share[1], high);
+    s->carried2 += carried * carried;
+}
+
 /* A contact that is not open: its errors. */
 static void add_error(const check_run *run, int j, const view *raw, const view *v, sums *s)
 {
@@ -160,6 +178,8 @@ static void add_error(const check_run *run, int j, const view *raw, const view *
     s->worst = fmax(s->worst, e);
     s->size = fmax(s->size, size);
     s->size2 += size * size;
+    double carried = v->w * sqrt(cone_dot(m, v->r, v->r));
+    add_share(&c->scale[j], e, CHECK_ROUNDING * size, carried, s);
     double map_size = (whole + c->size[j]) * steepness(&raw->k);
     s->map_size2 += map_size * map_size;
 }
@@ -209,6 +229,26 @@ static double row_q(const check_joint_row *row)
     return row->free + row->gain * row->defect + row->bias;
 }
 
+double check_row_closing(const check_joint_row *row)
+{
+    return row_map(row, 0, row_q(row), row->weight);
+}
+
+/* w |r| of the block of rows that begins with `first`, and the size that the rounding of e is
+ * relative to. */
+static double block_carries(const check_run *run, int first, double *size)
+{
+    double sum = 0;
+    *size = 0;
+    for (int i = first; i < run->row_count && run->rows[i].block == run->rows[first].block; i++) {
+        const check_joint_row *row = &run->rows[i];
+        double carried = row->weight * fabs(row->r);
+        sum += carried * carried;
+        *size += row->size + carried + check_row_closing(row);
+    }
+    return sqrt(sum);
+}
+
 /* e of the block of rows that begins with `first`. */
 static double block_error(const check_run *run, int first)
 {
@@ -244,8 +284,11 @@ static void add_rows(const check_run *run, sums *s)
 {
     for (int i = 0; i < run->row_count; i++) {
         add_row(&run->rows[i], s);
-        if (i == 0 || run->rows[i].block != run->rows[i - 1].block)
-            s->worst = fmax(s->worst, block_error(run, i));
+        if (i > 0 && run->rows[i].block == run->rows[i - 1].block)
+            continue;
+        double size, carried = block_carries(run, i, &size), e = block_error(run, i);
+        s->worst = fmax(s->worst, e);
+        add_share(&run->rows[i].scale, e, CHECK_ROUNDING * size, carried, s);
     }
 }
 
@@ -274,12 +317,12 @@ static sums sum_up(const check_run *run, const check_phase *phase, sums kind)
 
 /* Residuals with the uncertainty of rounding. */
 typedef struct residual {
-    double worst, size, fclib, fclib_size, relative[2];
+    double worst, size, fclib, fclib_size, whole[2], relative[2];
 } residual;
 
 /* Bounds of |e| over the closing part, with rounding. Values within the rounding of the sums over
  * all contacts may count as 0. */
-static void relative_range(const sums *s, const sums *convex, double range[2])
+static void whole_range(const sums *s, const sums *convex, double range[2])
 {
     double doubt = CHECK_ROUNDING * sqrt(s->size2), e = sqrt(s->e2);
     double share = s->phase->least ? 0 : 1e-3;
@@ -295,26 +338,49 @@ static void relative_range(const sums *s, const sums *convex, double range[2])
     range[1] = low > 0 ? (e + doubt) / low : e + doubt > 0 && !nothing ? HUGE_VAL : 0;
 }
 
+static double residual_of_share(double x)
+{
+    return x < 1 ? x / (10 - 9 * x) : x;
+}
+
+/* Bounds of the relative residual, which is the whole one where errors are not related to scales,
+ * and may be where the rounding of impulses drowns velocities. */
+static void choose_relative(const sums *s, const double whole[2], double range[2])
+{
+    double drowned = 4 * DBL_EPSILON * sqrt(s->carried2), e = sqrt(s->e2);
+    bool noise = e <= CHECK_ROUNDING * sqrt(s->all_size2);
+    bool doubtful = drowned > 0.5e-13 * sqrt(s->closing2);
+    range[0] = s->scaled ? (noise ? 0 : residual_of_share(s->share[0])) : whole[0];
+    range[1] = s->scaled ? residual_of_share(s->share[1]) : whole[1];
+    if (s->scaled && doubtful) {
+        range[0] = fmin(range[0], whole[0]);
+        range[1] = fmax(range[1], whole[1]);
+    }
+}
+
 /* The worse of the present values and a phase. */
 static void take_worse(const sums *s, const sums *convex, residual *out)
 {
-    double range[2], size = sqrt(fmax(s->q2, fmax(s->r2, s->u2)));
+    double whole[2], range[2], size = sqrt(fmax(s->q2, fmax(s->r2, s->u2)));
     double most = 2 / CHECK_ROUNDING; /* a ratio of rounding errors has no meaning */
     bool known = size > CHECK_ROUNDING * sqrt(s->all_size2);
-    relative_range(s, convex, range);
+    whole_range(s, convex, whole);
+    choose_relative(s, whole, range);
     out->worst = fmax(out->worst, s->worst);
     out->size = fmax(out->size, s->size);
     out->fclib = fmax(out->fclib, size > 0 ? sqrt(s->map2) / size : 0);
     double fclib_size = known ? sqrt(s->map_size2) / size : s->all_size2 > 0 ? most : 0;
     out->fclib_size = fmax(out->fclib_size, fclib_size);
-    out->relative[0] = fmax(out->relative[0], range[0]);
-    out->relative[1] = fmax(out->relative[1], range[1]);
+    for (int i = 0; i < 2; i++) {
+        out->whole[i] = fmax(out->whole[i], whole[i]);
+        out->relative[i] = fmax(out->relative[i], range[i]);
+    }
 }
 
 /* What a step claims for one law. */
 typedef struct claim {
-    const char *worst_name, *relative_name, *fclib_name, *contact_name;
-    double worst, relative, fclib, contact;
+    const char *worst_name, *relative_name, *whole_name, *fclib_name, *contact_name;
+    double worst, relative, whole, fclib, contact;
 } claim;
 
 /* The sums of one law over the phases. */
@@ -349,6 +415,9 @@ static void check_claim(check_run *run, const claim *c, const law *l)
     check_same(run->report, check_at(run, NULL, 0, c->worst_name), c->worst, f->worst, f->size);
     check_between(run->report, check_at(run, NULL, 0, c->relative_name), c->relative,
                   f->relative[0], f->relative[1]);
+    if (run->settings.version >= 3)
+        check_between(run->report, check_at(run, NULL, 0, c->whole_name), c->whole, f->whole[0],
+                      f->whole[1]);
     check_same(run->report, check_at(run, NULL, 0, c->fclib_name), c->fclib, f->fclib,
                f->fclib_size);
     check_worst(run, c, l);
@@ -373,7 +442,7 @@ double check_phase_residual(const check_run *run, const check_phase *phase)
     const check_scheme *scheme = run->settings.scheme;
     sums kind = { .convex = scheme->convex && !scheme->mixed };
     law found = judge(run, phase, 1, kind);
-    return found.found.relative[0];
+    return found.found.whole[0];
 }
 
 /* A file of version 1 claims residuals of the natural map, which may be smaller than the conditions
@@ -391,15 +460,31 @@ static void check_residuals(check_run *run)
 {
     const check_steps *t = &run->steps;
     long i = run->step - 1;
-    claim asked = { "asked_worst",         "asked_relative",         "asked_fclib",
-                    "asked_worst_contact", t->asked_worst[i],        t->asked_relative[i],
-                    t->asked_fclib[i],     t->asked_worst_contact[i] };
-    claim coulomb = { "coulomb_worst",         "coulomb_relative",         "coulomb_fclib",
-                      "coulomb_worst_contact", t->coulomb_worst[i],        t->coulomb_relative[i],
-                      t->coulomb_fclib[i],     t->coulomb_worst_contact[i] };
+    claim asked = { .worst_name = "asked_worst",
+                    .relative_name = "asked_relative",
+                    .whole_name = "asked_whole",
+                    .fclib_name = "asked_fclib",
+                    .contact_name = "asked_worst_contact",
+                    .worst = t->asked_worst[i],
+                    .relative = t->asked_relative[i],
+                    .whole = t->asked_whole ? t->asked_whole[i] : 0,
+                    .fclib = t->asked_fclib[i],
+                    .contact = t->asked_worst_contact[i] };
+    claim coulomb = { .worst_name = "coulomb_worst",
+                      .relative_name = "coulomb_relative",
+                      .whole_name = "coulomb_whole",
+                      .fclib_name = "coulomb_fclib",
+                      .contact_name = "coulomb_worst_contact",
+                      .worst = t->coulomb_worst[i],
+                      .relative = t->coulomb_relative[i],
+                      .whole = t->coulomb_whole ? t->coulomb_whole[i] : 0,
+                      .fclib = t->coulomb_fclib[i],
+                      .contact = t->coulomb_worst_contact[i] };
     check_phase phases[2];
     int count = check_phases(run, phases);
-    sums kind = { .map_alone = run->settings.version < 2 };
+    sums kind = { .map_alone = run->settings.version < 2,
+                  .scaled = run->settings.version >= 3 && count == 1 };
+    check_scales(run, &phases[0]);
     law exact = judge(run, phases, count, kind);
     check_claim(run, &coulomb, &exact);
     kind.convex = run->settings.scheme->convex;

@@ -89,6 +89,12 @@ static inline cone check_cone(const check_run *run, const check_phase *p, int j,
                    .least = p->least ? p->least[j] : 0 };
 }
 
+/* law.c: the error of a row without impulse, m/s. */
+double check_row_closing(const check_joint_row *row);
+
+/* scales.c: the velocities that the errors of contacts and rows are related to in a phase. */
+void check_scales(check_run *run, const check_phase *phase);
+
 /* law.c: lower bound, with rounding, of |e| over the closing part of a phase by the chosen law; for
  * scheme auto by exact friction. */
 double check_phase_residual(const check_run *run, const check_phase *phase);

@@ -118,9 +118,11 @@ static const check_field step_fields[] = {
     { "converged", 1, false, offsetof(check_steps, converged), false },
     { "asked_worst", 1, false, offsetof(check_steps, asked_worst), false },
     { "asked_relative", 1, false, offsetof(check_steps, asked_relative), false },
+    { "asked_whole", 1, false, offsetof(check_steps, asked_whole), true },
     { "asked_fclib", 1, false, offsetof(check_steps, asked_fclib), false },
     { "coulomb_worst", 1, false, offsetof(check_steps, coulomb_worst), false },
     { "coulomb_relative", 1, false, offsetof(check_steps, coulomb_relative), false },
+    { "coulomb_whole", 1, false, offsetof(check_steps, coulomb_whole), true },
     { "coulomb_fclib", 1, false, offsetof(check_steps, coulomb_fclib), false },
     { "penetration", 1, false, offsetof(check_steps, penetration), false },
     { "gap_error", 1, false, offsetof(check_steps, gap_error), false },
@@ -306,12 +308,12 @@ static bool read_format(check_run *run)
         return check_fail(run->report, "this is not a run");
     if (!check_attribute(run->file, "format_version", 1, &version, run->report))
         return false;
-    if (version != 1 && version != 2)
+    if (version != 1 && version != 2 && version != 3)
         return check_fail(run->report, "unknown format version %.17g", version);
     run->settings.version = (int)version;
     check_true(run->report, check_at(run, NULL, 0, "format_version"),
-               check_attribute_is_fixed(run->file, "format") == (version == 2) &&
-                   check_has(run->file, "checksums") == (version == 2),
+               check_attribute_is_fixed(run->file, "format") == (version >= 2) &&
+                   check_has(run->file, "checksums") == (version >= 2),
                "the file is of another version than it says");
     if (run->skip_checksums || !check_has(run->file, "checksums"))
         return true;
@@ -442,9 +444,9 @@ static bool open_parts(check_run *run)
 static bool take_by_body(check_run *run)
 {
     size_t n = (size_t)run->bodies.count;
-    vec **vectors[] = { &run->x_eval,     &run->force,         &run->torque,      &run->x_after,
-                        &run->gyroscopic, &run->v_free,        &run->omega_free,  &run->v_eval,
-                        &run->omega_eval, &run->v_start,       &run->omega_start, &run->added,
+    vec **vectors[] = { &run->x_eval,     &run->force,          &run->torque,      &run->x_after,
+                        &run->gyroscopic, &run->v_free,         &run->omega_free,  &run->v_eval,
+                        &run->omega_eval, &run->v_start,        &run->omega_start, &run->added,
                         &run->v_adhesion, &run->omega_adhesion, &run->damping };
     bool good = check_memory_take(&run->q_eval, n, sizeof *run->q_eval) &&
                 check_memory_take(&run->q_after, n, sizeof *run->q_after) &&
@@ -459,6 +461,8 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->around, n, sizeof *run->around) &&
                 check_memory_take(&run->around_perhaps, n, sizeof *run->around_perhaps) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
+                check_memory_take(&run->group, n, sizeof *run->group) &&
+                check_memory_take(&run->group_scale, n, sizeof *run->group_scale) &&
                 check_memory_take(&run->pushed, n, sizeof *run->pushed) &&
                 check_memory_take(&run->gone, n, sizeof *run->gone) &&
                 check_memory_take(&run->side, n, sizeof *run->side) &&
@@ -506,6 +510,7 @@ static const struct {
     { offsetof(check_derived, round_u), 0 },
     { offsetof(check_derived, round_q), 0 },
     { offsetof(check_derived, round_bias), 1 },
+    { offsetof(check_derived, scale), sizeof(check_scale) / sizeof(double) },
 };
 
 /* The events of the run, where it has any. */
@@ -586,20 +591,28 @@ bool check_run_open(check_run *run, const char *path)
 
 void check_run_close(check_run *run)
 {
-    void *blocks[] = {
-        &run->x_eval,     &run->q_eval,         &run->force,       &run->torque,
-        &run->v_free,     &run->omega_free,     &run->v_eval,      &run->omega_eval,
-        &run->gyroscopic, &run->before.row,     &run->hit,         &run->after.row,
-        &run->expected,   &run->moved,          &run->x_after,     &run->q_after,
-        &run->touched,    &run->v_start,        &run->omega_start, &run->added,
-        &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
-        &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps,
-        &run->around,     &run->around_perhaps, &run->pushed,      &run->gone,
-        &run->damping,    &run->side,           &run->swing,       &run->hang
-    };
-    void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
-                                   &run->poses, &run->guesses,      &run->row_list, &run->impacts,
-                                   &run->changes };
+    void *blocks[] = { &run->x_eval,      &run->q_eval,
+                       &run->force,       &run->torque,
+                       &run->v_free,      &run->omega_free,
+                       &run->v_eval,      &run->omega_eval,
+                       &run->gyroscopic,  &run->before.row,
+                       &run->hit,         &run->after.row,
+                       &run->expected,    &run->moved,
+                       &run->x_after,     &run->q_after,
+                       &run->touched,     &run->v_start,
+                       &run->omega_start, &run->added,
+                       &run->group,       &run->group_scale,
+                       &run->v_adhesion,  &run->omega_adhesion,
+                       &run->ledger_size, &run->path,
+                       &run->late,        &run->hit_time,
+                       &run->earliest,    &run->earliest_perhaps,
+                       &run->around,      &run->around_perhaps,
+                       &run->pushed,      &run->gone,
+                       &run->damping,     &run->side,
+                       &run->swing,       &run->hang };
+    void *records[CHECK_PARTS] = { &run->after,    &run->joints_after, &run->contacts,
+                                   &run->loads,    &run->poses,        &run->guesses,
+                                   &run->row_list, &run->impacts,      &run->changes };
     for (int i = 0; i < CHECK_COUNT(blocks); i++)
         check_memory_free(blocks[i]);
     for (int i = 0; i < CHECK_COUNT(derived); i++)

@@ -118,7 +118,7 @@ typedef struct check_scheme {
 } check_scheme;
 
 typedef struct check_settings {
-    int version; /* of the format: 1, or 2 with checksums */
+    int version; /* of the format: 1; 2 with checksums; 3 with residuals by contact */
     int rules;   /* of motion: 1, or 2 with second-order free rotation and soft motors */
     int dimension;
     vec gravity;        /* m/s^2: in the loaded step            */
@@ -320,6 +320,11 @@ typedef enum check_role {
     CHECK_SOFT
 } check_role;
 
+/* The velocities that an error is related to, m/s, see scales.c. */
+typedef struct check_scale {
+    double scale, most, size; /* S, C; the size that their rounding is relative to */
+} check_scale;
+
 /* A row of a joint: rate = e.(va + wa x pa) + ta.wa - the same of b, and
  * y = rate + gain defect + bias + eps r with lower <= r <= upper. */
 typedef struct check_joint_row {
@@ -331,6 +336,7 @@ typedef struct check_joint_row {
     double r, z;                         /* impulse; that of the overlap correction         */
     double after, free, before, imposed; /* rates; the last of driven bodies                */
     double weight;                       /* 1/kg: of the residual                           */
+    check_scale scale;                   /* of its block                                    */
     double reach;                        /* m: what rounding of arms and defects is relative to */
     double rate_size, size;              /* m/s: likewise of rates, and of y                */
 } check_joint_row;
@@ -346,7 +352,7 @@ typedef struct check_steps {
     double *asked_worst_contact, *coulomb_worst_contact;
     double *penetration, *gap_error, *cone_violation, *friction_direction, *complementarity,
         *dilatation, *asked_worst, *asked_relative, *asked_fclib, *coulomb_worst, *coulomb_relative,
-        *coulomb_fclib, *judge_cone_violation;
+        *asked_whole, *coulomb_whole, *coulomb_fclib, *judge_cone_violation;
     double *kinetic, *potential, *entered_energy, *load_work, *driver_work, *friction_loss,
         *impact_loss, *numerical_loss, *correction, *elastic, *motor_work, *damping_loss,
         *sleep_loss, *gravity_work, *applied_energy;
@@ -419,6 +425,7 @@ typedef struct check_derived {
     double *sure;                        /* 1: it certainly hits                             */
     double *round_r, *round_u, *round_q; /* components: of one round                         */
     double *round_bias;
+    check_scale *scale; /* of the residual: scales.c */
 } check_derived;
 
 /* A body in a step of second order, see swing.c. */
@@ -478,6 +485,8 @@ typedef struct check_run {
     vec *added;                       /* kg m^2: C of joints under tension                    */
     vec *v_eval, *omega_eval;         /* v^                                                  */
     char *touched;                    /* 1: some contact names it                            */
+    int32_t *group;                   /* the group of each body: scales.c                    */
+    check_scale *group_scale;         /* of each group                                       */
     check_list events;                /* step after which each event happened                */
     int64_t event_count;
     char *gone;                          /* 1: it left in some step                             */

@@ -108,6 +108,8 @@ static void copy_problem(Device &d, const cairn_problem *p, cairn_problem *held)
     held->b = d.copy_of(p->b, contacts);
     held->s = d.copy_of(p->s, contacts);
     held->mu = d.copy_of(p->mu, contacts);
+    held->scale = d.copy_of(p->scale, contacts);
+    held->most = d.copy_of(p->most, contacts);
     held->mu_rolling = d.copy_of(p->mu_rolling, contacts);
     held->mu_spinning = d.copy_of(p->mu_spinning, contacts);
     held->bounded = d.copy_of(p->bounded, contacts);
@@ -385,6 +387,7 @@ struct Verdict {
             const cairn_scalar_law_sums *from = &more.sums.law[law];
             to->e2 += from->e2;
             to->fclib2 += from->fclib2;
+            to->share = from->share <= to->share ? to->share : from->share;
             /* the first of equals, NaN as the worst of all */
             bool equal = from->worst == to->worst && from->worst_contact < to->worst_contact;
             if (from->worst_contact >= 0 && (!(from->worst <= to->worst) || equal)) {
@@ -437,10 +440,11 @@ struct BallJudge {
     const double *r, *v;
     double *u;
 
-    ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int64_t j, double e2)
+    ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int64_t j, double e2, double scale)
     {
-        double e = sqrt(e2);
+        double e = sqrt(e2), share = e == 0 ? 0 : e / scale;
         sums->e2 += e2;
+        sums->share = share <= sums->share ? sums->share : share;
         if (!(e <= sums->worst)) {
             sums->worst = e;
             sums->worst_contact = (int)j;
@@ -460,12 +464,13 @@ struct BallJudge {
         to.sums.r2 += length_of2(own);
         to.sums.drowned2 += length_of2(wr);
         to.sums.violation = fmax(to.sums.violation, sqrt(map_error2(mu, own, nothing)));
+        double scale = cairn_scalar_error_scale(&p, (int)j, length_of2(wr));
         double slip = mu * sqrt(y[1] * y[1] + y[2] * y[2]);
         for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
             double lift = law == CAIRN_LAW_COULOMB ? slip : 0;
             double lifted[3] = { y[0] + lift, y[1], y[2] };
             double map2 = map_error2(mu, wr, lifted), apart2 = ball_conditions2(mu, wr, y, lift);
-            add_error(&to.sums.law[law], j, apart2 > map2 ? apart2 : map2);
+            add_error(&to.sums.law[law], j, apart2 > map2 ? apart2 : map2, scale);
             to.sums.law[law].fclib2 += map_error2(mu, own, lifted);
         }
     }
@@ -505,7 +510,7 @@ static void judge(cairn_system *s, cairn_law law, const cairn_vector *r, cairn_v
         });
     if (s->device.failed)
         found.sums.law[0].e2 = found.sums.law[1].e2 = NAN;
-    cairn_scalar_conclude(&s->norms, law, &found.sums, out);
+    cairn_scalar_conclude(&s->norms, law, s->p->scale != NULL, &found.sums, out);
 }
 
 static double scale(const cairn_system *s, cairn_law law)

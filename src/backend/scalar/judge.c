@@ -113,15 +113,22 @@ ANYWHERE static double conditions2(const cairn_problem *p, int j, double w, cons
 
 /* ---- one contact ---------------------------------------------------------------------------- */
 
-ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int j, double e2)
+ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int j, double e2, double scale)
 {
-    double e = sqrt(e2);
+    double e = sqrt(e2), share = e == 0 ? 0 : e / scale;
     sums->e2 += e2;
+    sums->share = share <= sums->share ? sums->share : share;
     /* written so that NaN counts as worse */
     if (!(e <= sums->worst)) {
         sums->worst = e;
         sums->worst_contact = j;
     }
+}
+
+/* max(S_j, min(w |r_j|, C_j)); 0: the problem has no scales */
+ANYWHERE double cairn_scalar_error_scale(const cairn_problem *p, int j, double weighed2)
+{
+    return p->scale ? fmax(p->scale[j], fmin(sqrt(weighed2), p->most[j])) : 0;
 }
 
 /* mu s: s = |u_T| for exact Coulomb, the s of the problem for the convex law */
@@ -226,24 +233,29 @@ ANYWHERE static void judge_cone(const cairn_scalar_system *s, int j, const doubl
         own_r[i] = r[i] / at.length[i];
         own_u[i] = u[i] * at.length[i];
     }
+    double weighed2 = at.w * at.w * squared(s->d, own_r);
+    double scale = cairn_scalar_error_scale(s->p, j, weighed2);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
-        add_error(&out->law[law], j, error2(at.p, (cairn_law)law, at.j, at.w, own_r, own_u));
+        double e2 = error2(at.p, (cairn_law)law, at.j, at.w, own_r, own_u);
+        add_error(&out->law[law], j, e2, scale);
         out->law[law].fclib2 += literature2(s->p, (cairn_law)law, j, r, u);
     }
-    out->drowned2 += at.w * at.w * squared(s->d, own_r);
+    out->drowned2 += weighed2;
 }
 
 ANYWHERE static void judge_rows(const cairn_scalar_system *s, int j, const double *r,
                                 const double *y, cairn_scalar_verdict *out)
 {
-    double w[WIDEST];
+    double w[WIDEST], weighed2 = 0;
     cairn_scalar_scales(s, j, w);
+    for (int i = 0; i < s->d; i++)
+        weighed2 += w[i] * w[i] * r[i] * r[i];
+    double scale = cairn_scalar_error_scale(s->p, j, weighed2);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
-        add_error(&out->law[law], j, rows_error2(s->p, j, w, r, y));
+        add_error(&out->law[law], j, rows_error2(s->p, j, w, r, y), scale);
         out->law[law].fclib2 += natural_map2(s->p, j, r, y, 1);
     }
-    for (int i = 0; i < s->d; i++)
-        out->drowned2 += w[i] * w[i] * r[i] * r[i];
+    out->drowned2 += weighed2;
 }
 
 /* Sum of the squares of all terms that are added up in H_j v + b, or in (W r)_j + b in the local
@@ -322,7 +334,7 @@ double cairn_scalar_scale_of(const cairn_scalar_norms *norms, cairn_law law)
  * exact answer has the residual 0. Impulses can be so large that their own rounding, `drowned`,
  * exceeds this: then it is added, because no answer in double can be trusted further. If any sum is
  * not finite, the residual is infinite. */
-static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law,
+static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law, bool scaled,
                                   const cairn_scalar_verdict *found)
 {
     const cairn_scalar_law_sums *sums = &found->law[law];
@@ -331,20 +343,24 @@ static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law
     double size = sqrt(fmax(norms->q2, fmax(found->r2, found->u2)));
     double rounding = 8 * DBL_EPSILON * sqrt(found->terms2 + norms->terms2);
     if (!isfinite(sums->e2 + sums->fclib2 + rounding + size + scale + drowned))
-        return (cairn_residual){ INFINITY, INFINITY, INFINITY, sums->worst_contact };
+        return (cairn_residual){ INFINITY, INFINITY, INFINITY, INFINITY, sums->worst_contact };
     double error = sqrt(sums->e2) <= rounding ? 0 : sqrt(sums->e2);
-    if (drowned > fmax(1e-13 * scale, rounding))
+    bool doubtful = drowned > fmax(1e-13 * scale, rounding);
+    if (doubtful)
         error += drowned;
+    double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
+    double share = error == 0 ? 0 : cairn_share_residual(sums->share);
     return (cairn_residual){ .worst = sums->worst,
-                             .relative = error == 0 ? 0 : error / scale,
+                             .relative = scaled && !doubtful ? share : whole,
+                             .whole = whole,
                              .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
                              .worst_contact = sums->worst_contact };
 }
 
-void cairn_scalar_conclude(const cairn_scalar_norms *norms, cairn_law law,
+void cairn_scalar_conclude(const cairn_scalar_norms *norms, cairn_law law, bool scaled,
                            const cairn_scalar_verdict *found, cairn_judgement *out)
 {
-    out->coulomb = residual_of(norms, CAIRN_LAW_COULOMB, found);
-    out->asked = law == CAIRN_LAW_COULOMB ? out->coulomb : residual_of(norms, law, found);
+    out->coulomb = residual_of(norms, CAIRN_LAW_COULOMB, scaled, found);
+    out->asked = law == CAIRN_LAW_COULOMB ? out->coulomb : residual_of(norms, law, scaled, found);
     out->cone_violation = found->violation;
 }

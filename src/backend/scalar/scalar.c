@@ -333,7 +333,7 @@ void cairn_scalar_judge(cairn_system *system, cairn_law law, const cairn_vector 
     cairn_scalar_velocity(s, numbers, speeds);
     for (int j = 0; j < s->contacts; j++)
         cairn_scalar_judge_contact(s, j, numbers, speeds, relative, &found);
-    cairn_scalar_conclude(&s->norms, law, &found, out);
+    cairn_scalar_conclude(&s->norms, law, s->p->scale != NULL, &found, out);
 }
 
 /* ---- sweeps ------------------------------------------------------------------------------ */

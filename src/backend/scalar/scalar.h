@@ -45,7 +45,7 @@ typedef struct cairn_scalar_state {
 /* Sums over contacts by one law: sum e_j^2; the sum of the natural map without scaling, as in
  * FCLib; the largest e_j, m/s, and its contact, -1 if none has an error. */
 typedef struct cairn_scalar_law_sums {
-    double e2, fclib2, worst;
+    double e2, fclib2, worst, share;
     int worst_contact;
 } cairn_scalar_law_sums;
 
@@ -113,9 +113,11 @@ void cairn_scalar_measure_contact(const cairn_scalar_system *s, int j, const dou
 /* v = v_free + M^-1 H' r */
 void cairn_scalar_velocity(const cairn_scalar_system *s, const double *r, double *v);
 /* The denominator of the relative residual of a law. */
+/* S_j, to which the error of contact j is related, raised to w |r_j|; 0: there are no scales. */
+double cairn_scalar_error_scale(const cairn_problem *p, int j, double weighed2);
 double cairn_scalar_scale_of(const cairn_scalar_norms *norms, cairn_law law);
 /* The judgement from the sums over all contacts. */
-void cairn_scalar_conclude(const cairn_scalar_norms *norms, cairn_law law,
+void cairn_scalar_conclude(const cairn_scalar_norms *norms, cairn_law law, bool scaled,
                            const cairn_scalar_verdict *found, cairn_judgement *out);
 
 /* Functions of the table that are implemented below it, and in judge.c. */

@@ -1,0 +1,115 @@
+/* scales.c - the velocities S_j and C_j to which the error of each contact is related (residual.c).
+ *
+ * A tolerance is a promise about every contact:
+ *     e_j <= 10 tol/(1 + 9 tol) max(S_j, min(w |r_j|, C_j)),    with
+ *     c_j = max(0, -(q_N + b)_j)             (m/s)
+ * what the contact has to remove: the velocity at which it closes beyond its gap without any
+ * impulse. Sliding does not count. For rows with bounds c_j is the error of r = 0.
+ *     C_j = max c_i  over the group of j,    S_j = max(c_j, h |g|, C_j/1000).
+ * A group is what candidate contacts and joints connect (groups.c), so that nothing elsewhere in
+ * the world has a say. h |g|, which gravity adds in a step, is the floor: at rest, contacts inside
+ * a heap close at 0. An impact acts on contacts that do not close themselves, with w |r_j|; C_j
+ * bounds what this allows, so that impulses that grow because contacts are wedged do not allow any
+ * error. C_j/1000 is for contacts without impulse in worlds without gravity. */
+#include <math.h>
+
+#include "base/common.h"
+#include "base/parallel.h"
+#include "math/vec.h"
+#include "problem/cone.h"
+#include "problem/cut.h"
+#include "problem/judge.h"
+#include "problem/operator.h"
+#include "world/groups.h"
+
+enum { SCALE_GRAIN = 4096 }; /* contacts in one piece of parallel work */
+
+static const double least_share = 1e-3;
+
+typedef struct scale_job {
+    const cairn_problem *p;
+    const cairn_groups *groups;
+    double *scale, *most;
+    double floor; /* m/s */
+} scale_job;
+
+/* What rows with bounds have to remove: |w P(-q/w)|. */
+static double closing_of_rows(const cairn_problem *p, int j, const double *q)
+{
+    double w[CAIRN_MAX_DIMENSION], step[CAIRN_MAX_DIMENSION], sum = 0;
+    cairn_contact_scales(p, j, w);
+    for (int i = 0; i < p->dimension; i++)
+        step[i] = -q[i] / w[i];
+    cairn_rows_project(p, j, step);
+    for (int i = 0; i < p->dimension; i++)
+        sum += w[i] * w[i] * step[i] * step[i];
+    return sqrt(sum);
+}
+
+/* c_j */
+static void closing_range(int begin, int end, void *context)
+{
+    const scale_job *job = context;
+    const cairn_problem *p = job->p;
+    for (int j = begin; j < end; j++) {
+        double q[CAIRN_MAX_DIMENSION];
+        cairn_contact_relative(p, p->dimension, p->block_size, j, p->v_free, q);
+        bool rows = p->bounded && p->bounded[j];
+        double closing = rows ? closing_of_rows(p, j, q) : -(q[0] + cairn_contact_bias(p, j));
+        job->scale[j] = closing > 0 ? closing : 0; /* not -0: errors are divided by it */
+    }
+}
+
+/* The largest c_j of each group, of all members. */
+static void find_closing(const scale_job *job, cairn_groups *g)
+{
+    const cairn_problem *p = job->p;
+    for (int j = 0; j < p->contacts; j++) {
+        cairn_group *own = cairn_group_of(p, g, j);
+        if (own)
+            own->closing = cairn_larger(own->closing, job->scale[j]);
+    }
+    cairn_groups_spread(p, g, CAIRN_TOLD_CLOSING);
+}
+
+/* C_j and S_j */
+static void scale_range(int begin, int end, void *context)
+{
+    const scale_job *job = context;
+    for (int j = begin; j < end; j++) {
+        const cairn_group *own = cairn_group_of(job->p, job->groups, j);
+        double most = own ? own->closing : job->scale[j];
+        double least = cairn_larger(job->floor, least_share * most);
+        job->most[j] = most;
+        job->scale[j] = cairn_larger(job->scale[j], least);
+    }
+}
+
+double cairn_step_closed(const cairn_step *step, double size)
+{
+    static const double half = 0.5, most_share = 1e-5;
+    double gravity = step->h * cairn_norm(step->world->gravity);
+    double error = cairn_largest_share * step->options->tolerance * gravity; /* m/s */
+    return cairn_smaller(half * step->h * error, most_share * size);
+}
+
+cairn_status cairn_step_scales(const cairn_step *step, cairn_answer *answer)
+{
+    cairn_problem *p = &answer->problem;
+    cairn_arena *scratch = &step->world->scratch;
+    cairn_groups *groups = &answer->rest.groups;
+    scale_job job = { .p = p,
+                      .groups = groups,
+                      .scale = cairn_arena_take(scratch, (size_t)p->contacts, sizeof(double)),
+                      .most = cairn_arena_take(scratch, (size_t)p->contacts, sizeof(double)),
+                      .floor = step->h * cairn_norm(step->world->gravity) };
+    if (!job.scale || !job.most)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_groups_find(step, p, groups));
+    cairn_parallel_for(p->contacts, SCALE_GRAIN, closing_range, &job);
+    find_closing(&job, groups);
+    cairn_parallel_for(p->contacts, SCALE_GRAIN, scale_range, &job);
+    p->scale = job.scale;
+    p->most = job.most;
+    return CAIRN_OK;
+}
