@@ -351,6 +351,7 @@ static cairn_status start_task(const cairn_problem *p, const caller *home, cairn
     TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, &task->best));
     if (cairn_task_is_on_host(task))
         task->host = (cairn_host_arrays){ task->r->x, task->v->x, task->u->x, task->best->x };
+    task->backend->project(task->system, task->r); /* a start that passes is the answer */
     task->best_relative = INFINITY;
     task->started = cairn_clock_seconds();
     return CAIRN_OK;

@@ -1,5 +1,5 @@
 /* test_finite.c - whatever the masses, velocities and starting impulses: every solver returns
- * finite numbers. */
+ * finite numbers, and impulses on the cones. */
 #include "base/common.h"
 #include "base/memory.h"
 #include "cairn/solve.h"
@@ -128,6 +128,37 @@ TEST(every_solver_returns_finite_numbers_from_huge_impulses)
         check_row(seed, false, 1e130);
 }
 
+/* A ball slides at 6 m/s along a floor without friction. The impulses to begin with are those of a
+ * floor that was turned by 0.01 since: within the tolerance of 6 m/s, and not on the cone. */
+TEST(a_start_that_passes_is_put_on_the_cones)
+{
+    const double x[3] = { 0, 0, 1 }, point[3] = { 0, 0, 0 }, inertia[3] = { 0.4, 0.4, 0.4 };
+    const double frame[9] = { 0, 0, 1, 1, 0, 0, 0, 1, 0 };
+    const char *name;
+    hard_problem h = hard_problem_new(3, 6, 1, 1);
+    cairn_workspace *workspace;
+    hard_body(&h, 0, x, 1, inertia, 0.1);
+    h.v_free[0] = 6;
+    hard_contact(&h, 0, -1, point, frame, 0);
+    CHECK_OK(cairn_workspace_create(&workspace));
+    for (int i = 0; (name = cairn_solver_name(i)); i++)
+        for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+            double r[3] = { 0.1, 0.001, 0 }, v[6], u[3];
+            cairn_solve_report report;
+            cairn_solve_options options = cairn_solve_options_default();
+            options.solver = name;
+            options.law = (cairn_law)law;
+            if (!cairn_solver_accepts(name, (cairn_law)law, &h.p))
+                continue;
+            CHECK_OK(cairn_solve(&h.p, &options, workspace, r, v, u, &report));
+            CHECK_NEAR(r[1], 0, 1e-15);
+            CHECK_NEAR(report.judgement.cone_violation, 0, 1e-15);
+            CHECK_NEAR(v[4], 0, 1e-15);
+        }
+    cairn_workspace_destroy(workspace);
+    hard_problem_free(&h);
+}
+
 /* ---- worlds --------------------------------------------------------------------------------- */
 
 /* A heavy ball presses a light one against a wall: in the step after that nothing closes, and the
@@ -178,5 +209,6 @@ GROUP(test_finite)
     RUN(CASE(every_solver_returns_finite_numbers_at_mass_ratios_up_to_ten_thousand),
         CASE(every_solver_returns_finite_numbers_where_nothing_closes),
         CASE(every_solver_returns_finite_numbers_from_huge_impulses),
+        CASE(a_start_that_passes_is_put_on_the_cones),
         CASE(a_light_ball_between_a_wall_and_a_heavy_one_is_solved_by_all));
 }
