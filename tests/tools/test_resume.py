@@ -94,6 +94,51 @@ class Resume(unittest.TestCase):
             self.assertEqual(self.value(folder, "ending"), "interrupted")
             self.resume_to_the_end(folder)
 
+    @staticmethod
+    def deliver(child, number):
+        """Send a signal and wait until the process has taken it, or has ended."""
+        child.send_signal(number)
+        while child.poll() is None:
+            with open("/proc/%d/status" % child.pid, encoding="utf-8") as file:
+                pending = [int(line.split()[1], 16) for line in file if line[:6] in ("ShdPnd", "SigPnd")]
+            if not any(bits >> (number - 1) & 1 for bits in pending):
+                return
+            time.sleep(0.001)
+
+    def signal_twice(self, folder, number, wait=0.0):
+        """Returns the exit code, and how long at most the second signal came after the first."""
+        child = self.start(folder)
+        began = time.monotonic()
+        self.deliver(child, number)
+        if wait and child.poll() is None:  # it must not end before the second one
+            child.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            time.sleep(wait)
+            child.send_signal(number)
+            child.send_signal(signal.SIGCONT)
+        self.deliver(child, number)
+        passed = time.monotonic() - began
+        child.communicate()
+        return child.returncode, passed
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "there is no /proc")
+    def test_a_signal_that_is_repeated_at_once_does_not_kill(self):
+        """timeout(1) and schedulers send it to the process and then to its group."""
+        passed = 1
+        while passed > 0.9:  # else the machine is so busy that it was not at once
+            code, passed = self.signal_twice("repeated", signal.SIGTERM)
+            if passed > 0.9:
+                shutil.rmtree(self.path("repeated"))
+        if code != 0:
+            self.assertEqual(code, 128 + signal.SIGTERM)
+            self.resume_to_the_end("repeated")
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "there is no /proc")
+    def test_a_second_ctrl_c_kills_and_so_does_a_signal_after_a_second(self):
+        for number, wait in ((signal.SIGINT, 0.01), (signal.SIGTERM, 1.01)):
+            code, _ = self.signal_twice("twice%d" % number, number, wait)
+            self.assertIn(code, (-number, 128 + number, 0))  # or it ended before the second one
+
     def partly(self, folder):
         """A run of which the first 0.3 s are there, with the checkpoint of a kill."""
         child = self.start(folder)
