@@ -86,7 +86,7 @@ class Resume(unittest.TestCase):
             folder = "signal%d" % number
             child = self.start(folder)
             child.send_signal(number)
-            _, err = child.communicate(timeout=100)
+            _, err = child.communicate(timeout=1500)
             if child.returncode == 0:
                 self.skipTest("the run was faster than the signal")
             self.assertEqual(child.returncode, 128 + number, err)
@@ -279,7 +279,7 @@ class Resume(unittest.TestCase):
             self.assertEqual(self.files("taken"), before)
         finally:
             child.send_signal(signal.SIGCONT)
-            child.communicate(timeout=100)
+            child.communicate(timeout=1500)
         self.assertEqual(child.returncode, 0)
         self.assertEqual(self.hash_of("taken"), self.hash)
 
@@ -300,7 +300,7 @@ class Resume(unittest.TestCase):
         while child.poll() is None and not os.path.exists(self.path("nohup", "checkpoint")):
             time.sleep(0.002)
         child.send_signal(signal.SIGHUP)
-        child.communicate(timeout=100)
+        child.communicate(timeout=1500)
         self.assertEqual(child.returncode, 0)
 
     def test_without_a_checkpoint_it_says_so_and_what_can_be_read(self):
