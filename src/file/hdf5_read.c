@@ -637,8 +637,8 @@ static char try_file(visit *v, const char *path)
 /* ---- the parent ----------------------------------------------------------------------------- */
 
 /* A look at the child every LOOK_MS; it is stuck if so many looks in a row find it asleep without
- * having computed anything. A process that waits for a processor, is stopped, or waits for a disk is
- * not asleep; one that was forked while another thread held a lock of HDF5 sleeps forever. */
+ * having computed anything. A process that waits for a processor, is stopped, or waits for a disk
+ * is not asleep; one that was forked while another thread held a lock of HDF5 sleeps forever. */
 enum { LOOK_MS = 1000, IDLE_LOOKS = 60 };
 
 /* Whether a process sleeps and has used no processor time since *ticks, which is updated. */

@@ -253,6 +253,25 @@ class Resume(unittest.TestCase):
         shutil.copy(self.path("kept.h5"), file)
         self.resume_to_the_end("cut")
 
+    def test_a_run_whose_file_is_removed_or_replaced_ends_and_does_not_call_it_kept(self):
+        def replace(name):
+            shutil.copy(self.scene, name + "x")
+            os.replace(name + "x", name)
+
+        for number, act in enumerate((os.remove, replace)):
+            child = self.start("removed%d" % number)
+            child.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if child.poll() is not None:
+                self.skipTest("the run was faster than the stop")
+            act(self.path("removed%d" % number, "run.h5.part"))
+            child.send_signal(signal.SIGTERM)
+            child.send_signal(signal.SIGCONT)
+            _, err = child.communicate()
+            self.assertEqual(child.returncode, 1, err)
+            self.assertIn(b"run.h5.part: cannot write: it was removed, or replaced by another file", err)
+            self.assertNotIn(b"to continue", err)
+
     def test_two_programs_do_not_write_one_run(self):
         self.partly("busy")
         child = subprocess.Popen([CAIRN, "resume", self.path("busy"), "--quiet"],
