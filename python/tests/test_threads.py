@@ -100,8 +100,8 @@ def heed_ctrl_c():
 def run_script(text, **options):
     """In a process that heeds Ctrl-C, even if this one was told to ignore it."""
     options.setdefault("preexec_fn", heed_ctrl_c)
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=1500,
-                          check=False, cwd=os.path.dirname(__file__), **options)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True,
+                          timeout=1500, check=False, cwd=os.path.dirname(__file__), **options)
 
 
 def test_ctrl_c_ends_a_run_after_a_whole_step():
