@@ -100,8 +100,8 @@ def heed_ctrl_c():
 def run_script(text, **options):
     """In a process that heeds Ctrl-C, even if this one was told to ignore it."""
     options.setdefault("preexec_fn", heed_ctrl_c)
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120,
-                          check=False, cwd=os.path.dirname(__file__), **options)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True,
+                          timeout=1500, check=False, cwd=os.path.dirname(__file__), **options)
 
 
 def test_ctrl_c_ends_a_run_after_a_whole_step():
@@ -230,11 +230,11 @@ def test_a_step_costs_less_than_10_microseconds_more_than_in_c():
     world.run(1.0)  # at rest: the same work in every step
     slow = fast = 1.0
     for _ in range(50):
-        began = time.perf_counter()
+        began = time.thread_time()  # not of the clock: others may have the processor
         for _ in range(n):
             world.step()
-        middle = time.perf_counter()
+        middle = time.thread_time()
         report = world.run(n * 1e-3)
         slow = min(slow, (middle - began) / n)
-        fast = min(fast, report.seconds / report.steps)
+        fast = min(fast, (time.thread_time() - middle) / report.steps)
     assert slow - fast < 10e-6, (slow, fast)

@@ -3,10 +3,11 @@
  * digits, - and _, so that no name can point outside the plug-in folder. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "backend/backend.h"
 #include "base/common.h"
@@ -109,6 +110,79 @@ static cairn_status no_such_name(const char *name, const char *path, cairn_error
                       path ? path : "");
 }
 
+/* ---- whether a table is complete ------------------------------------------------------------- */
+
+typedef struct entry {
+    const char *name;
+    size_t offset;
+} entry;
+
+/* The functions that every back end has: all but `reason` and `measure`. */
+static const entry functions[] = {
+    { "create", offsetof(cairn_backend, create) }, { "destroy", offsetof(cairn_backend, destroy) },
+    { "vector", offsetof(cairn_backend, vector) }, { "upload", offsetof(cairn_backend, upload) },
+    { "download", offsetof(cairn_backend, download) }, { "copy", offsetof(cairn_backend, copy) },
+    { "clear", offsetof(cairn_backend, clear) }, { "probe", offsetof(cairn_backend, probe) },
+    { "combine", offsetof(cairn_backend, combine) },
+    { "extrapolate", offsetof(cairn_backend, extrapolate) },
+    { "dot", offsetof(cairn_backend, dot) }, { "velocity", offsetof(cairn_backend, velocity) },
+    { "gradient", offsetof(cairn_backend, gradient) },
+    { "project", offsetof(cairn_backend, project) }, { "scales", offsetof(cairn_backend, scales) },
+    { "judge", offsetof(cairn_backend, judge) }, { "scale", offsetof(cairn_backend, scale) },
+    { "approach", offsetof(cairn_backend, approach) },
+    { "descend", offsetof(cairn_backend, descend) },
+    { "measure_descent", offsetof(cairn_backend, measure_descent) },
+    { "aim", offsetof(cairn_backend, aim) },
+    { "measure_spectral", offsetof(cairn_backend, measure_spectral) },
+    { "follow", offsetof(cairn_backend, follow) }, { "begin", offsetof(cairn_backend, begin) },
+    { "sweep", offsetof(cairn_backend, sweep) }, { "unload", offsetof(cairn_backend, unload) },
+    { "load_velocities", offsetof(cairn_backend, load_velocities) },
+    { "refresh", offsetof(cairn_backend, refresh) },
+};
+
+/* The functions of piles, if it has any. */
+static const entry pile_functions[] = {
+    { "create", offsetof(cairn_pile_table, create) },
+    { "destroy", offsetof(cairn_pile_table, destroy) },
+    { "take", offsetof(cairn_pile_table, take) }, { "start", offsetof(cairn_pile_table, start) },
+    { "apart", offsetof(cairn_pile_table, apart) }, { "find", offsetof(cairn_pile_table, find) },
+    { "mend", offsetof(cairn_pile_table, mend) }, { "race", offsetof(cairn_pile_table, race) },
+    { "velocities", offsetof(cairn_pile_table, velocities) },
+    { "measure", offsetof(cairn_pile_table, measure) },
+    { "arrive", offsetof(cairn_pile_table, arrive) },
+    { "deepest", offsetof(cairn_pile_table, deepest) },
+    { "keep", offsetof(cairn_pile_table, keep) }, { "show", offsetof(cairn_pile_table, show) },
+    { "states", offsetof(cairn_pile_table, states) },
+    { "bytes", offsetof(cairn_pile_table, bytes) }, { "room", offsetof(cairn_pile_table, room) },
+};
+
+/* The name of the first function that is NULL; NULL: there is none. */
+static const char *first_missing(const void *table, const entry *entries, size_t count)
+{
+    static const char none[sizeof(void (*)(void))] = { 0 };
+    for (size_t i = 0; i < count; i++)
+        if (memcmp((const char *)table + entries[i].offset, none, sizeof none) == 0)
+            return entries[i].name;
+    return NULL;
+}
+
+static cairn_status check_functions(const char *path, const cairn_backend *b, cairn_error *error)
+{
+    const char *missing = first_missing(b, functions, sizeof functions / sizeof *functions);
+    const char *of = "";
+    if (!missing && b->pile) {
+        of = "pile->";
+        missing = first_missing(b->pile, pile_functions,
+                                sizeof pile_functions / sizeof *pile_functions);
+    }
+    if (!missing)
+        return CAIRN_OK;
+    return cairn_fail(error, CAIRN_UNSUPPORTED, "backend", "%.300s lacks the function %s%s", path,
+                      of, missing);
+}
+
+/* ---- shared objects that are loaded ---------------------------------------------------------- */
+
 /* Get and check the table of a loaded shared object. The version is checked before any other field
  * is read, because the layout of the table may differ between versions. */
 static cairn_status read_table(const char *name, const char *path, void *object,
@@ -125,14 +199,15 @@ static cairn_status read_table(const char *name, const char *path, void *object,
         return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
                           "%.300s is of version %d of the interface, expected %d: build it anew",
                           path, *out ? (*out)->version : 0, CAIRN_BACKEND_VERSION);
-    if (strcmp((*out)->name, name) != 0)
+    const char *own = (*out)->name ? (*out)->name : "";
+    if (strcmp(own, name) != 0)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
-                          "%.300s calls itself '%.40s', expected '%s'", path, (*out)->name, name);
+                          "%.300s calls itself '%.40s', expected '%s'", path, own, name);
     const char *reason = (*out)->reason ? (*out)->reason() : NULL;
     if (reason)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
                           "the back end '%s' cannot run on this machine: %.200s", name, reason);
-    return CAIRN_OK;
+    return check_functions(path, *out, error);
 }
 
 static cairn_status load(const char *name, cairn_backend_use *out, cairn_error *error)
@@ -142,8 +217,11 @@ static cairn_status load(const char *name, cairn_backend_use *out, cairn_error *
         return no_such_name(name, NULL, error);
     int length =
         snprintf(path, sizeof path, "%s/%s%s%s", cairn_backend_folder(), prefix, name, suffix);
-    if (length >= (int)sizeof path || access(path, F_OK) != 0)
+    struct stat about;
+    if (length >= (int)sizeof path || stat(path, &about) != 0)
         return no_such_name(name, path, error);
+    if (!S_ISREG(about.st_mode)) /* dlopen would wait for the writer of a FIFO */
+        return cairn_fail(error, CAIRN_IO_FAILED, "backend", "%.300s is not a plain file", path);
     /* RTLD_NOW reports missing symbols here instead of in the middle of a solve; RTLD_LOCAL keeps
      * the symbols of plug-ins apart from each other. */
     out->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -183,7 +261,7 @@ cairn_status cairn_backend_describe(const char *name, char *text, size_t capacit
     cairn_backend_use use;
     TRY(cairn_backend_open(name, &use, error));
     /* copied, because the text is gone once the shared object is unloaded */
-    snprintf(text, capacity, "%s", use.backend->summary);
+    snprintf(text, capacity, "%s", use.backend->summary ? use.backend->summary : "");
     cairn_backend_close(&use);
     return CAIRN_OK;
 }

@@ -152,7 +152,8 @@ typedef struct cairn_overlay {
 int cairn_overlay_start(cairn_overlay *o, int descriptor, const char *path, uint64_t kept);
 int cairn_overlay_read(const cairn_overlay *o, uint64_t at, size_t bytes, void *buffer);
 int cairn_overlay_write(cairn_overlay *o, uint64_t at, size_t bytes, const void *buffer);
-/* Commit everything written so far; the file then has `size` bytes. */
+/* Commit everything written so far; the file then has `size` bytes. ESTALE: the file was removed,
+ * or its path leads to another one, which is left alone. */
 int cairn_overlay_commit(cairn_overlay *o, uint64_t size);
 /* Discard waiting pages and free the memory. The file is not closed. */
 void cairn_overlay_destroy(cairn_overlay *o);

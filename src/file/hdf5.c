@@ -557,7 +557,9 @@ cairn_status cairn_hdf5_sink_check(const cairn_hdf5_sink *sink, cairn_error *err
         return CAIRN_OK;
     if (sink->reason == ENOMEM)
         return CAIRN_NO_MEMORY;
-    return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot write: %s", strerror(sink->reason));
+    return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot write: %s",
+                      sink->reason == ESTALE ? "it was removed, or replaced by another file"
+                                             : strerror(sink->reason));
 }
 
 /* ---- whole files ------------------------------------------------------------------------- */

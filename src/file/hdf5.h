@@ -208,7 +208,8 @@ cairn_status cairn_hdf5_read_text_attribute(hid_t object, const char *name, char
  * the file. */
 
 /* CAIRN_BAD_INPUT: reading this file crashes or does not end, or some object in it cannot be
- * opened. With `data` all numbers are read. */
+ * opened. CAIRN_IO_FAILED: the child was killed, or waits for something. How long all this takes on
+ * the clock does not matter. With `data` all numbers are read. */
 cairn_status cairn_hdf5_probe(const char *path, bool data, cairn_error *error);
 
 /* Whether the metadata of the file have no checksums. This is the case for the first format of

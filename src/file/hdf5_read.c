@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <hdf5.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -471,13 +472,38 @@ cairn_status cairn_hdf5_read_text_attribute(hid_t object, const char *name, char
 /* ---- probing ----------------------------------------------------------------------------- */
 
 /* The child reports through a pipe, by one byte, that it came to the end and whether it could
- * open every object. If the pipe is closed without a byte, the child died. */
+ * open every object. If the pipe is closed without a byte, the child died.
+ *
+ * No limit is one of the clock: on a busy machine, a slow disk, or while it is stopped, the child
+ * only takes longer. What it does is cut into steps: an object, an attribute, or a piece of data. A
+ * step may take so much processor time, and their number is limited by the size of the file, since
+ * none of them needs less than LEAST_BYTES: groups may contain each other. */
 
-/* Limits of the child: seconds of processor time, with more for large files (the limit of the
- * clock is twice that); bytes read at once; depth of groups. */
+/* Seconds of processor time for a step, with more for large files; bytes read at once; depth of
+ * groups; steps of any file, and bytes for each further one. */
 enum { SECONDS = 5, BYTES_A_SECOND = 4 << 20, PIECE = 1 << 20, DEEPEST = 32 };
+enum { FIRST_STEPS = 1000, LEAST_BYTES = 32 };
 
 /* ---- the child ------------------------------------------------------------------------------ */
+
+typedef struct visit {
+    bool data;        /* read all numbers                */
+    unsigned seconds; /* of processor time for each step */
+    int64_t left;     /* steps                           */
+} visit;
+
+/* Begin a step: false if there are too many. */
+static bool begin_step(visit *v)
+{
+    struct rusage used;
+    struct rlimit time;
+    getrusage(RUSAGE_SELF, &used);
+    getrlimit(RLIMIT_CPU, &time);
+    rlim_t until = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + v->seconds + 1;
+    time.rlim_cur = until < time.rlim_max ? until : time.rlim_max;
+    setrlimit(RLIMIT_CPU, &time);
+    return v->left-- > 0;
+}
 
 /* Reading is what may crash; the values are not used. Texts of variable length are freed again. */
 static void read_attribute(hid_t attribute)
@@ -500,8 +526,8 @@ static void read_attribute(hid_t attribute)
 /* A callback of H5Aiterate2; a negative result ends the iteration. */
 static herr_t see_attribute(hid_t object, const char *name, const H5A_info_t *info, void *context)
 {
-    (void)info, (void)context;
-    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    (void)info;
+    hid_t attribute = begin_step(context) ? H5Aopen(object, name, H5P_DEFAULT) : -1;
     if (attribute < 0)
         return -1;
     read_attribute(attribute);
@@ -510,16 +536,15 @@ static herr_t see_attribute(hid_t object, const char *name, const H5A_info_t *in
 }
 
 /* Read a dataset in pieces of whole rows. Rows larger than a piece are not tried. */
-static void read_rows(hid_t dataset, hid_t type, hid_t space, const hsize_t *extent, int rank)
+static void read_rows(visit *v, hid_t dataset, const hsize_t *extent, int rank)
 {
+    hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
     hsize_t first[H5S_MAX_RANK] = { 0 }, part[H5S_MAX_RANK], row = H5Tget_size(type);
     for (int i = 1; i < rank; i++)
         row *= extent[i];
-    if (row == 0 || row > PIECE)
-        return;
-    void *data = cairn_memory_zeroed(PIECE, 1);
+    void *data = row > 0 && row <= PIECE ? cairn_memory_zeroed(PIECE, 1) : NULL;
     memcpy(part, extent, (size_t)rank * sizeof *part);
-    for (hsize_t done = 0; data && done < extent[0]; done += part[0]) {
+    for (hsize_t done = 0; data && done < extent[0] && begin_step(v); done += part[0]) {
         part[0] = extent[0] - done < PIECE / row ? extent[0] - done : PIECE / row;
         first[0] = done;
         hid_t memory = H5Screate_simple(rank, part, NULL);
@@ -529,31 +554,35 @@ static void read_rows(hid_t dataset, hid_t type, hid_t space, const hsize_t *ext
         H5Sclose(memory);
     }
     cairn_memory_free(data);
+    H5Tclose(type);
+    H5Sclose(space);
 }
 
-static void read_dataset(hid_t dataset)
+/* Returns false if the steps are used up. */
+static bool read_dataset(visit *v, hid_t dataset)
 {
     hsize_t extent[H5S_MAX_RANK] = { 1 };
     hid_t type = H5Dget_type(dataset), space = H5Dget_space(dataset);
     int rank = space >= 0 ? H5Sget_simple_extent_dims(space, extent, NULL) : -1;
     if (type >= 0 && rank >= 0 && cairn_hdf5_is_there(dataset))
-        read_rows(dataset, type, space, extent, rank);
+        read_rows(v, dataset, extent, rank);
     if (type >= 0)
         H5Tclose(type);
     if (space >= 0)
         H5Sclose(space);
+    return v->left >= 0;
 }
 
-static bool see_all(hid_t object, bool data, int depth);
+static bool see_all(visit *v, hid_t object, int depth);
 
 /* The depth is limited because links may form a cycle of groups. */
-static bool see_members(hid_t group, bool data, int depth)
+static bool see_members(visit *v, hid_t group, int depth)
 {
     H5G_info_t about = { 0 };
     bool good = depth <= DEEPEST && H5Gget_info(group, &about) >= 0;
     for (hsize_t i = 0; i < about.nlinks && good; i++) {
         hid_t member = H5Oopen_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT);
-        good = member >= 0 && see_all(member, data, depth + 1);
+        good = member >= 0 && see_all(v, member, depth + 1);
         if (member >= 0)
             H5Oclose(member);
     }
@@ -562,70 +591,121 @@ static bool see_members(hid_t group, bool data, int depth)
 
 /* Visit an object and everything in it. Numbers of other programs that cannot be read are no
  * error: they may be packed with a filter that this HDF5 does not have. */
-static bool see_all(hid_t object, bool data, int depth)
+static bool see_all(visit *v, hid_t object, int depth)
 {
     hsize_t next = 0;
     H5I_type_t kind = H5Iget_type(object);
-    if (H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &next, see_attribute, NULL) < 0)
+    if (!begin_step(v) ||
+        H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, &next, see_attribute, v) < 0)
         return false;
-    if (kind == H5I_DATASET && data)
-        read_dataset(object);
-    else if (kind == H5I_DATASET)
-        return cairn_hdf5_is_there(object); /* visits the index of all its chunks */
-    return kind != H5I_GROUP || see_members(object, data, depth);
+    if (kind == H5I_DATASET) /* is_there visits the index of all its chunks */
+        return v->data ? read_dataset(v, object) : cairn_hdf5_is_there(object);
+    return kind != H5I_GROUP || see_members(v, object, depth);
 }
 
-/* Make sure that whatever happens ends this process alone, without a core dump and in time.
- * Handlers of the parent program must not run here. */
-static void limit_child(unsigned seconds)
+/* Make sure that whatever happens ends this process alone, without a core dump. Handlers of the
+ * parent program must not run here. */
+static void limit_child(void)
 {
-    const int fatal[] = { SIGALRM, SIGXCPU, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
-    struct rlimit none = { 0, 0 }, time = { seconds, seconds };
+    const int fatal[] = { SIGXCPU, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
+    struct rlimit none = { 0, 0 };
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
         signal(fatal[i], SIG_DFL);
     setrlimit(RLIMIT_CORE, &none);
-    setrlimit(RLIMIT_CPU, &time);
-    alarm(2 * seconds);
 }
 
-static bool try_file(const char *path, bool data, unsigned seconds)
+/* What the child says; DEAD: nothing, it died; STUCK: nothing, and it waits. */
+enum { DEAD = 0, STUCK = 1, GOOD = 'g', BAD = 'b', CROWDED = 'c' };
+
+static char try_file(visit *v, const char *path)
 {
-    limit_child(seconds);
+    limit_child();
+    begin_step(v);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     hid_t root = file >= 0 ? H5Gopen2(file, "/", H5P_DEFAULT) : -1;
-    bool good = root >= 0 && see_all(root, data, 0);
+    bool good = root >= 0 && see_all(v, root, 0);
     if (root >= 0)
         H5Gclose(root);
     if (file >= 0)
         H5Fclose(file);
-    return good || file < 0; /* the parent reports better why it cannot be opened */
+    if (good || file < 0) /* the parent reports better why it cannot be opened */
+        return GOOD;
+    return v->left < 0 ? CROWDED : BAD;
 }
 
 /* ---- the parent ----------------------------------------------------------------------------- */
 
-enum { DEAD = 0, GOOD = 'g', BAD = 'b' }; /* the child's answer; nothing: it died */
+/* A look at the child every LOOK_MS; it is stuck if so many looks in a row find it asleep without
+ * having computed anything. A process that waits for a processor, is stopped, or waits for a disk
+ * is not asleep; one that was forked while another thread held a lock of HDF5 sleeps forever. */
+enum { LOOK_MS = 1000, IDLE_LOOKS = 60 };
 
-/* Wait for the child's answer. End of file without a byte leaves DEAD. */
-static char hear(int pipe_end)
+/* Whether a process sleeps and has used no processor time since *ticks, which is updated. */
+static bool sleeps(pid_t process, unsigned long *ticks)
 {
-    char word = DEAD;
-    ssize_t got;
-    do
-        got = read(pipe_end, &word, 1);
-    while (got < 0 && errno == EINTR);
-    return word;
+    char path[64], text[1024] = "", state = '?';
+    unsigned long user = 0, system = 0, before = *ticks;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    FILE *file = fopen(path, "r");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    const char *name_end = strrchr(text, ')'); /* the name may contain anything */
+    if (!name_end || sscanf(name_end + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu %lu",
+                            &state, &user, &system) != 3)
+        return false;
+    *ticks = user + system;
+    return state == 'S' && *ticks == before;
 }
 
-/* A dead child and one that found unreadable objects are different messages, but the same
- * status. */
-static cairn_status judge(char word, cairn_error *error)
+/* Wait for the child's answer. End of file without a byte leaves DEAD. */
+static char hear(int pipe_end, pid_t child)
+{
+    struct pollfd ready = { .fd = pipe_end, .events = POLLIN };
+    unsigned long ticks = 0;
+    for (int idle = 0; idle < IDLE_LOOKS;) {
+        char word = DEAD;
+        int found = poll(&ready, 1, LOOK_MS);
+        if (found > 0 && (read(pipe_end, &word, 1) >= 0 || errno != EINTR))
+            return word;
+        if (found == 0)
+            idle = sleeps(child, &ticks) ? idle + 1 : 0;
+    }
+    kill(child, SIGKILL);
+    return STUCK;
+}
+
+/* Why there is no answer: how the child ended, as waitpid tells. */
+static cairn_status judge_death(int ending, unsigned seconds, cairn_error *error)
+{
+    int number = WIFSIGNALED(ending) ? WTERMSIG(ending) : 0;
+    if (number == SIGXCPU)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "the file may be damaged: HDF5 took longer than %u s of processor time "
+                          "for one thing in it",
+                          seconds);
+    if (number == SIGKILL || number == SIGTERM || number == SIGINT || number == SIGHUP)
+        return cairn_fail(error, CAIRN_IO_FAILED, NULL,
+                          "the process that tries the file was ended by signal %d", number);
+    return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                      "the file is damaged: HDF5 does not survive reading it");
+}
+
+static cairn_status judge(char word, int ending, unsigned seconds, cairn_error *error)
 {
     if (word == GOOD)
         return CAIRN_OK;
+    if (word == STUCK)
+        return cairn_fail(error, CAIRN_IO_FAILED, NULL,
+                          "the process that tries the file has waited for %d s and done nothing",
+                          LOOK_MS / 1000 * IDLE_LOOKS);
+    if (word == DEAD)
+        return judge_death(ending, seconds, error);
     return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the file is damaged: %s",
                       word == BAD ? "something in it cannot be opened"
-                                  : "HDF5 does not survive reading it");
+                                  : "more is in it than it has room for");
 }
 
 static cairn_status no_child(cairn_error *error)
@@ -658,23 +738,26 @@ cairn_status cairn_hdf5_probe(const char *path, bool data, cairn_error *error)
         return CAIRN_OK;
     if (stat(path, &about) != 0)
         return CAIRN_OK; /* opening it reports the reason */
-    unsigned seconds = SECONDS + (unsigned)(about.st_size / BYTES_A_SECOND);
+    visit v = { .data = data,
+                .seconds = SECONDS + (unsigned)(about.st_size / BYTES_A_SECOND),
+                .left = FIRST_STEPS + about.st_size / LEAST_BYTES };
     if (pipe(ends) != 0)
         return no_child(error);
     pid_t child = fork();
     if (child == 0) {
         /* _exit, not exit: the child must not flush buffers or run handlers of the parent */
-        char word = try_file(path, data, seconds) ? GOOD : BAD;
+        char word = try_file(&v, path);
         _exit(write(ends[1], &word, 1) == 1 ? 0 : 1);
     }
     close(ends[1]);
-    char word = child > 0 ? hear(ends[0]) : DEAD;
+    char word = child > 0 ? hear(ends[0], child) : DEAD;
     close(ends[0]);
     if (child < 0)
         return no_child(error);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    int ending = 0;
+    while (waitpid(child, &ending, 0) < 0 && errno == EINTR)
         ;
-    return judge(word, error);
+    return judge(word, ending, v.seconds, error);
 }
 
 /* The first 8 bytes are the signature, then comes the version of the superblock. Version 2 and

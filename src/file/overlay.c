@@ -277,11 +277,30 @@ static int write_pages(int descriptor, const cairn_page *pages, size_t count, ui
     return ftruncate(descriptor, (off_t)size) != 0 || fsync(descriptor) != 0 ? errno : 0;
 }
 
+/* What the path leads to: somebody may have removed the file, or put another one there, which must
+ * not get its journal. */
+typedef enum place { FILE_IS_THERE, FILE_IS_GONE, FILE_IS_ANOTHER } place;
+
+static place look_at_place(const cairn_overlay *o)
+{
+    char path[CAIRN_PATH_BYTES];
+    struct stat named, own;
+    size_t length = strlen(o->journal) - strlen(".journal");
+    memcpy(path, o->journal, length);
+    path[length] = '\0';
+    if (stat(path, &named) != 0 || fstat(o->descriptor, &own) != 0)
+        return FILE_IS_GONE;
+    bool same = named.st_dev == own.st_dev && named.st_ino == own.st_ino;
+    return same ? FILE_IS_THERE : FILE_IS_ANOTHER;
+}
+
 /* The order makes a crash harmless at every moment: first the bytes behind the committed part
  * are on the disk, since pages refer to them; then the journal; then the pages in the file; then
  * the journal goes. Without waiting pages nothing committed changes, and no journal is needed. */
 int cairn_overlay_commit(cairn_overlay *o, uint64_t size)
 {
+    if (look_at_place(o) != FILE_IS_THERE)
+        return ESTALE;
     if (o->count > 0) {
         if (fsync(o->descriptor) != 0)
             return errno;
@@ -308,7 +327,7 @@ int cairn_overlay_commit(cairn_overlay *o, uint64_t size)
 
 void cairn_overlay_destroy(cairn_overlay *o)
 {
-    if (o->named && !o->torn)
+    if (o->named && !o->torn && look_at_place(o) != FILE_IS_ANOTHER)
         unlink(o->writer);
     cairn_memory_free(o->pages);
     cairn_memory_free(o->slots);

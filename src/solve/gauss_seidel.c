@@ -211,7 +211,8 @@ static const double fine = 1e-9;     /* below this tolerance only the judge is a
 static bool can_measure(const cairn_task *task, const precision *at)
 {
     const cairn_solve_options *o = task->options;
-    return at->sweeps->measures && !o->fclib_measure && o->tolerance >= fine;
+    bool measures = at->sweeps->measures && task->backend->measure;
+    return measures && !o->fclib_measure && o->tolerance >= fine;
 }
 
 /* What is known about the residual of the sweeps. */

@@ -390,8 +390,8 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
  *
  * Contacts are matched by their bodies and images, by the flat regions of their pieces, and by
  * their feature. Both lists are sorted by these keys, so one pass over both is enough. The impulse
- * is carried over as a vector in space and decomposed in the new contact frame, because normals and
- * tangents change from step to step. */
+ * is carried over as a vector in space, turned with the normal, and decomposed in the new contact
+ * frame, because normals and tangents change from step to step. */
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
@@ -530,6 +530,19 @@ static void warm_along_axes(const cairn_world *world, int j, double *r, double *
     }
 }
 
+/* p, turned with the normal from m to n: what pushed along m pushes along n, and does no sliding
+ * friction. With m.n > 0
+ *     p' = p - (m + n) ((m + n).p)/(1 + m.n) + 2 n (m.p). */
+static inline cairn_vec3 turned(cairn_vec3 m, cairn_vec3 n, cairn_vec3 p)
+{
+    double cosine = cairn_dot(m, n), along = 2 * cairn_dot(m, p);
+    cairn_vec3 sum = cairn_add(m, n);
+    if (!(cosine > 0))
+        return p;
+    p = cairn_add_scaled(p, -cairn_dot(sum, p) / (1 + cosine), sum);
+    return cairn_add_scaled(p, along, n);
+}
+
 /* The problem's r includes the adhesion, which stored impulses do not. s starts from the last
  * sliding speed. */
 static inline void warm_contact(const warm_job *job, int old, int j)
@@ -542,6 +555,8 @@ static inline void warm_contact(const warm_job *job, int old, int j)
     double slide[2] = { u[1], d == 3 ? u[2] : 0 };
     cairn_vec3 p = cairn_scale(job->ratio, impulse_of(last, old, d));
     cairn_vec3 n = c->normal[j], t = c->tangent[j];
+    if (last->normal)
+        p = turned(last->normal[old], n, p);
     r[0] = cairn_dot(p, n) + step->h * c->adhesion[j];
     r[1] = cairn_dot(p, t);
     if (d == 3)

@@ -525,6 +525,25 @@ TEST(an_object_of_another_name_is_refused)
     check_refused("misnamed", CAIRN_UNSUPPORTED, "calls itself 'host', expected 'misnamed'");
 }
 
+TEST(an_object_that_lacks_a_function_is_refused)
+{
+    look_in("/refused");
+    check_refused("hollow", CAIRN_UNSUPPORTED, "hollow.so lacks the function project");
+    check_refused("halfpile", CAIRN_UNSUPPORTED, "halfpile.so lacks the function pile->destroy");
+}
+
+TEST(a_fifo_is_not_waited_for)
+{
+    char folder[] = "/tmp/cairn_backends_XXXXXX", path[256];
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/libcairn_backend_pipe.so", folder);
+    CHECK_INT(mkfifo(path, 0600), 0);
+    setenv("CAIRN_BACKENDS", folder, 1);
+    check_refused("pipe", CAIRN_IO_FAILED, "libcairn_backend_pipe.so is not a plain file");
+    unlink(path);
+    rmdir(folder);
+}
+
 TEST(a_file_that_is_no_shared_object_is_refused)
 {
     char folder[] = "/tmp/cairn_backends_XXXXXX", path[256];
@@ -541,17 +560,18 @@ TEST(a_file_that_is_no_shared_object_is_refused)
     rmdir(folder);
 }
 
-/* cardless, misnamed, mute, old: by the alphabet, and nothing else of the folder */
+/* by the alphabet, and nothing else of the folder */
 TEST(shared_objects_are_listed_by_name)
 {
     char name[CAIRN_BACKEND_NAME];
     look_in("/refused");
-    static const char *const names[] = { "cardless", "misnamed", "mute", "old" };
-    for (int i = 0; i < 4; i++) {
+    static const char *const names[] = { "cardless", "halfpile", "hollow",
+                                         "misnamed", "mute",     "old" };
+    for (int i = 0; i < 6; i++) {
         CHECK(cairn_backend_plugin(i, name));
         CHECK_TEXT(name, names[i]);
     }
-    CHECK(!cairn_backend_plugin(4, name) && !cairn_backend_plugin(-1, name));
+    CHECK(!cairn_backend_plugin(6, name) && !cairn_backend_plugin(-1, name));
     setenv("CAIRN_BACKENDS", "/nowhere/at/all", 1);
     CHECK(!cairn_backend_plugin(0, name));
     CHECK_TEXT(cairn_backend_folder(), "/nowhere/at/all");
@@ -699,6 +719,7 @@ GROUP(test_plugins)
         CASE(a_name_without_a_file_tells_the_file), CASE(names_do_not_lead_out_of_the_folder),
         CASE(another_version_is_refused), CASE(an_object_without_the_symbol_is_refused),
         CASE(a_back_end_that_cannot_run_here_says_why), CASE(an_object_of_another_name_is_refused),
+        CASE(an_object_that_lacks_a_function_is_refused), CASE(a_fifo_is_not_waited_for),
         CASE(a_file_that_is_no_shared_object_is_refused), CASE(shared_objects_are_listed_by_name),
         CASE(a_plugin_gives_the_bits_of_what_it_wraps),
         CASE(solvers_that_factorise_are_refused_elsewhere),

@@ -561,6 +561,43 @@ TEST(what_cannot_be_opened_is_damage)
     folder_remove(f.path);
 }
 
+/* A clock on which any time has passed at once: as slow as can be. */
+unsigned alarm(unsigned seconds)
+{
+    if (seconds > 0)
+        raise(SIGALRM);
+    return 0;
+}
+
+TEST(a_good_file_is_survived_however_slow_the_machine_is)
+{
+    folder f = folder_create();
+    cairn_error error = { 0 };
+    CHECK_OK(cairn_hdf5_probe(make_file(&f, H5F_LIBVER_EARLIEST).text, true, &error));
+    folder_remove(f.path);
+}
+
+/* Twenty groups one in the other, each with two names: a million ways to the last. */
+TEST(ways_without_number_come_to_an_end)
+{
+    folder f = folder_create();
+    path p = path_in(&f, "many.h5");
+    cairn_error error = { 0 };
+    hid_t file = H5Fcreate(p.text, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), group = file;
+    for (int level = 0; level < 20; level++) {
+        hid_t inner = H5Gcreate2(group, "a", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        CHECK(H5Lcreate_hard(group, "a", group, "b", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        if (level > 0)
+            H5Gclose(group);
+        group = inner;
+    }
+    H5Gclose(group);
+    H5Fclose(file);
+    CHECK_INT(cairn_hdf5_probe(p.text, false, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "more is in it than it has room for");
+    folder_remove(f.path);
+}
+
 /* A process that is not there any more tells nothing: a file that is a pipe is not even tried. */
 TEST(what_is_not_a_plain_file_is_not_opened)
 {
@@ -577,7 +614,9 @@ TEST(what_is_not_a_plain_file_is_not_opened)
 GROUP(test_hdf5_probe)
 {
     RUN(CASE(formats_are_told_apart), CASE(a_good_file_is_survived),
-        CASE(what_cannot_be_opened_is_damage), CASE(what_is_not_a_plain_file_is_not_opened));
+        CASE(what_cannot_be_opened_is_damage),
+        CASE(a_good_file_is_survived_however_slow_the_machine_is),
+        CASE(ways_without_number_come_to_an_end), CASE(what_is_not_a_plain_file_is_not_opened));
 }
 
 /* ==== test_hdf5_sink: a disk that refuses is found out by asking the sink ===================== */

@@ -210,7 +210,7 @@ def need_mpi():
 
 def run(words, code=0, **how):
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
-                          check=False, timeout=280, **how)
+                          check=False, timeout=1500, **how)
     if (done.returncode == 0) != (code == 0):
         fail("%s ended with %d: %s%s" % (" ".join(words), done.returncode, done.stdout, done.stderr))
     return done
@@ -404,7 +404,7 @@ def kill_one(words, ranks, folder, chance, wait):
         in_time = child.poll() is None and len(alive) == ranks
         if in_time:
             os.kill(chance.choice(alive), signal.SIGKILL)
-        out, _ = child.communicate(timeout=120)
+        out, _ = child.communicate(timeout=1500)
         if in_time and child.returncode == 0 and not os.path.exists(os.path.join(folder, "run.h5")):
             fail("a rank was killed, and the job ended as if nothing had happened")
         if in_time and child.returncode != 0 and not out:
@@ -473,7 +473,7 @@ def stop_early(ranks, scene, folder):
         first = ranks_below(child.pid) if ranks else [child.pid]
         for pid in first:  # all of them: the first rank ends the run, the others go on until it does
             os.kill(pid, signal.SIGTERM)
-        child.communicate(timeout=120)
+        child.communicate(timeout=1500)
     if os.path.exists(os.path.join(folder, "checkpoint")) and summary_of(folder)["ending"] != "interrupted":
         fail("the run was not interrupted cleanly")
 

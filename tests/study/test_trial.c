@@ -159,7 +159,7 @@ TEST(repeated_solves_give_the_same_answer)
     CHECK_OK(cairn_trials_run(trials, "p", &random.p, &options, start));
     CHECK_INT(last(trials)->report.iterations, iterations);
     CHECK(memcmp(first, cairn_trials_impulses(trials), size) == 0);
-    CHECK(last(trials)->seconds >= 0 && last(trials)->seconds < 60);
+    CHECK(last(trials)->seconds >= 0 && isfinite(last(trials)->seconds));
     cairn_trials_destroy(trials);
 }
 

@@ -37,7 +37,7 @@ class Compare(unittest.TestCase):
 
     def compare(self, *words, code=0, scene=INCLINE, **more):
         done = subprocess.run([CAIRN, "compare", scene, *words], cwd=self.home.name,
-                              capture_output=True, text=True, timeout=250, check=False, **more)
+                              capture_output=True, text=True, timeout=1500, check=False, **more)
         self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
         return done
 
@@ -137,7 +137,7 @@ class Compare(unittest.TestCase):
             pass
         time.sleep(0.1)
         child.send_signal(signal.SIGINT)
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=1500)
         self.assertEqual(child.returncode, 130)
         self.assertIn("interrupted", err)
         self.assertIn("reference", out.splitlines()[1])
@@ -173,7 +173,7 @@ class Stat(unittest.TestCase):
         with open(os.path.join(cls.home.name, "column.yaml"), "w", encoding="utf-8") as file:
             file.write(COLUMN)
         subprocess.run([CAIRN, "run", "column.yaml", "--out", "run", "--quiet"], check=True,
-                       cwd=cls.home.name, timeout=60)
+                       cwd=cls.home.name, timeout=1500)
 
     @classmethod
     def tearDownClass(cls):
@@ -181,7 +181,7 @@ class Stat(unittest.TestCase):
 
     def cairn(self, *words, code=0, **more):
         done = subprocess.run([CAIRN, *words], cwd=self.home.name, capture_output=True, text=True,
-                              timeout=60, check=False, **more)
+                              timeout=1500, check=False, **more)
         self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
         return done
 
@@ -226,7 +226,7 @@ class Stat(unittest.TestCase):
         a step, omega h/2 = 0.4 %; and the mean torque holds the charge, whose centre is beside the axis: M g x."""
         scene = os.path.abspath(os.path.join(ROOT, "scenes/ball_mill.yaml"))
         subprocess.run([CAIRN, "run", scene, "--out", "mill", "--quiet", "--set", "run.paraview=false"], check=True,
-                       cwd=self.home.name, timeout=280)
+                       cwd=self.home.name, timeout=1500)
         rows = self.table("mill/series/mill.csv")
         work, torque = (sum(row[key] for row in rows) for key in ("work", "torque_y"))
         with open(os.path.join(self.home.name, "mill", "summary.json"), encoding="utf-8") as file:
@@ -357,7 +357,7 @@ class Export(unittest.TestCase):
         return os.path.join(self.home.name, name)
 
     def export(self, *words, code=0, **more):
-        done = subprocess.run([CAIRN, "export", *words], capture_output=True, text=True, timeout=200, check=False,
+        done = subprocess.run([CAIRN, "export", *words], capture_output=True, text=True, timeout=1500, check=False,
                               cwd=self.home.name, **more)
         if code == 0 and "built without the page" in done.stderr:
             self.skipTest(done.stderr.strip())
@@ -399,7 +399,7 @@ class Export(unittest.TestCase):
                 file.write(f"cairn: 1\ngenerators: [{{table: {{file: t.{ending}}}}}]\ngravity: [0, 0, 0]\n"
                            "run: {time_step: 0.01, duration: 0.01, paraview: false, picture: false}\n")
             subprocess.run([CAIRN, "run", "back.yaml", "--out", "back", "--force", "--quiet"], cwd=self.home.name,
-                           timeout=200, check=True)
+                           timeout=1500, check=True)
             self.export("back", "--table", "back.csv", "--time", "0")
             with open(self.path("back.csv"), encoding="utf-8", newline="") as file:
                 row = next(csv.DictReader(file))
@@ -668,7 +668,7 @@ class Sweep(unittest.TestCase):
             file.write(text)
 
     def cairn(self, *words, code=0):
-        done = subprocess.run([CAIRN, *words], capture_output=True, text=True, timeout=200, check=False,
+        done = subprocess.run([CAIRN, *words], capture_output=True, text=True, timeout=1500, check=False,
                               cwd=self.home.name)
         self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr
@@ -712,7 +712,7 @@ class Sweep(unittest.TestCase):
             while not os.path.exists(self.path("s", "run_0001", "results.csv")) and child.poll() is None:
                 time.sleep(0.01)
             child.terminate()
-            self.assertIn(child.wait(timeout=100), (0, 143))
+            self.assertIn(child.wait(timeout=1500), (0, 143))
         kept = os.stat(self.path("s", "run_0001", "results.csv")).st_mtime_ns
         self.assertIn("3 of 3 runs are done", self.sweep(*words))
         self.assertEqual(os.stat(self.path("s", "run_0001", "results.csv")).st_mtime_ns, kept)
@@ -750,7 +750,7 @@ class Sweep(unittest.TestCase):
             environment = dict(os.environ, SLURM_ARRAY_TASK_ID=task,
                                PATH=os.path.dirname(os.path.abspath(CAIRN)) + ":" + os.environ["PATH"])
             subprocess.run(["sh", self.path(name, "sweep.slurm")], cwd=self.home.name, env=environment,
-                           timeout=200, check=True, capture_output=True)
+                           timeout=1500, check=True, capture_output=True)
         self.assertFalse(os.path.exists(self.path(name, "sweep.csv")))
         self.assertIn("2 of 2 runs are done", self.sweep(*words))
 

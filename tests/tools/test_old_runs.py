@@ -108,7 +108,7 @@ def read(words, path, what):
     """One command on one file."""
     words = [path if word == "FILE" else word for word in words]
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1500,
                               check=False)
     except subprocess.TimeoutExpired:
         fail("%s: does not end on %s" % (" ".join(words[:2]), what))

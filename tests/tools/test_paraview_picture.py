@@ -90,7 +90,7 @@ class Pictures(unittest.TestCase):
         if not SCREEN and not os.environ.get("DISPLAY"):
             self.skipTest("there is no xvfb-run with xauth")
         done = subprocess.run([*SCREEN, *(path if word is None else word for word in command)], capture_output=True, text=True,
-                              timeout=250, check=False)
+                              timeout=1500, check=False)
         if done.returncode == 77 or "No module named 'paraview'" in done.stderr:
             self.skipTest((done.stdout + done.stderr).strip().splitlines()[-1])
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -111,7 +111,7 @@ class Pictures(unittest.TestCase):
 
     def test_the_script_of_a_vtkhdf_file_does_as_well(self):
         path = os.path.join(self.home.name, "run.vtkhdf")
-        subprocess.run([CAIRN, "export", self.run_folder, "--vtkhdf", path], check=True, timeout=60, capture_output=True)
+        subprocess.run([CAIRN, "export", self.run_folder, "--vtkhdf", path], check=True, timeout=1500, capture_output=True)
         self.check(self.picture(self.stand_in(path + ".py")))
 
     @unittest.skipUnless(shutil.which("pvbatch"), "there is no pvbatch")

