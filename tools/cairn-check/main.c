@@ -28,6 +28,7 @@ static bool check_step(check_run *run, long step)
         return false;
     check_uids(run);
     if (step == 0) {
+        check_births(run);
         check_energy_start(run);
         check_statistics_of(run);
         return true;
@@ -40,6 +41,7 @@ static bool check_step(check_run *run, long step)
     check_swings(run);
     check_start(run);
     check_motion_of(run);
+    check_births(run);
     check_servos(run);
     check_start_law(run);
     check_contacts_of(run);
@@ -58,8 +60,10 @@ static bool check_step(check_run *run, long step)
 static bool check_everything(check_run *run)
 {
     bool good = check_statistics_open(run) && check_forces_open(run) && check_fields_open(run) &&
-                check_frames(run);
+                check_frames(run) && check_claims(run);
     check_volumes(run);
+    check_events(run);
+    check_attempts(run);
     for (long step = 0; step <= run->steps.count && good; step++)
         good = check_step(run, step);
     check_ledgers(run);
@@ -75,6 +79,8 @@ static void check_summary(check_run *run)
     const check_steps *t = &run->steps;
     check_ledgers(run);
     check_ending(run, false);
+    check_events(run);
+    check_attempts(run);
     for (long i = 0; i < t->count; i++) {
         check_place place = { i + 1, NULL, 0, "converged" };
         check_true(run->report, place, t->converged[i] == 1,

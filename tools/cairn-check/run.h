@@ -147,6 +147,7 @@ typedef struct check_bodies {
     int count;
     int32_t *shape, *motion, *material; /* the first two translated to the enums above */
     double *uid;                        /* names, in ascending order                   */
+    double *born, *passes, *first;      /* s; how often it came back, and its first uid */
     double *volume;                     /* m^3, in 2D m^2                              */
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
     vec *inertia, *axis, *size, *semi_axes;
@@ -341,7 +342,7 @@ enum { CHECK_JOINT_ROWS = 18 }; /* of a joint, at most */
 typedef struct check_steps {
     size_t capacity;
     int count;
-    double *step, *time, *candidates, *active, *entered, *converged;
+    double *step, *time, *candidates, *active, *entered, *converged, *attempts;
     double *upgraded, *linearisations, *linearisation_error, *friction_law, *spurious_work;
     double *asked_worst_contact, *coulomb_worst_contact;
     double *penetration, *gap_error, *cone_violation, *friction_direction, *complementarity,
@@ -366,6 +367,12 @@ typedef struct check_list {
     size_t capacity;
     double *value;
 } check_list;
+
+/* Events that happened: their numbers in the scene, and the steps after which they did. */
+typedef struct check_event_list {
+    size_t capacity;
+    double *event, *step, *time;
+} check_event_list;
 
 /* The first two are states, which include the one before the first step. */
 enum {
@@ -478,9 +485,10 @@ typedef struct check_run {
     vec *added;                       /* kg m^2: C of joints under tension                    */
     vec *v_eval, *omega_eval;         /* v^                                                  */
     char *touched;                    /* 1: some contact names it                            */
-    check_list events;                /* step after which each event happened                */
+    check_event_list events;
     int64_t event_count;
     char *gone;                          /* 1: it left in some step                             */
+    int *lived;                          /* the row that it had before it came back; -1: none   */
     char *pushed;                        /* 1: turns by h w+, see motion.c                        */
     check_velocity *expected;            /* after the step                                      */
     check_velocity *moved;               /* m/s: displacement over h that corrects overlaps     */
@@ -559,6 +567,7 @@ double check_pair(const check_run *run, int j, const double *matrix);
 bool check_materials_read(check_run *run);
 void check_materials_free(check_materials *materials);
 double check_friction(const check_run *run, int j, double speed);
+double check_pair_friction(const check_materials *m, int pair, double speed);
 bool check_is_poisson(const check_run *run, int j);
 /* impacts.c: whether this is an impact by Poisson's law; the gap at the start of the step, and the
  * size that rounding of displacements in this step is relative to. */
@@ -671,6 +680,11 @@ void check_joints_of(check_run *run);         /* joints.c: what joints did */
 bool check_complete(check_run *run);          /* pairs.c: no overlapping pair is missing  */
 bool check_frames(check_run *run);            /* facts.c: /frames repeats what is stored */
 void check_volumes(check_run *run);           /* facts.c: of all bodies, from their shapes */
+/* claims.c: bodies and laws, before any step; the bodies of the loaded step; events; attempts. */
+bool check_claims(check_run *run);
+void check_births(check_run *run);
+void check_events(check_run *run);
+void check_attempts(check_run *run);
 void check_servos(check_run *run);            /* motion.c: momentum of walls of cells     */
 void check_uids(check_run *run);              /* facts.c: in the loaded state             */
 void check_distance_of(check_run *run);       /* facts.c: accuracy of distances           */
