@@ -153,3 +153,97 @@ GROUP(test_cairn_check_claims)
     RUN(CASE(no_claim_of_a_run_that_contradicts_it_is_believed),
         CASE(what_c_programs_leave_behind_is_not_stored));
 }
+
+/* ==== test_cairn_check_gain: energy that contacts make is counted ============================= */
+
+/* A block that slides, a ball that rolls over a hill, balls that bounce off each other, one that is
+ * carried by a belt: none of them gets energy from a contact. */
+static const char *const scene_passive =
+    "cairn: 1\n"
+    "materials:\n"
+    "  m: {friction: 0.3}\n"
+    "  hard: {friction: 0, restitution: 0.9}\n"
+    "bodies:\n"
+    "  - {motion: fixed, material: m, shape: half_space}\n"
+    "  - {motion: fixed, material: m, shape: half_space, position: [0, 0, -0.01],\n"
+    "     surface_velocity: [1, 0, 0]}\n"
+    "  - {motion: fixed, material: m, shape: {sphere: {radius: 1}}, position: [0, 5, 1]}\n"
+    "  - {material: m, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0.1, 5, 2.0955]}\n"
+    "  - {material: m, shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 1, position: [0, -5, 0.1],\n"
+    "     velocity: [1, 0, 0]}\n"
+    "  - {material: hard, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0, -9, 0.3]}\n"
+    "  - {material: hard, shape: {sphere: {radius: 0.1}}, mass: 2, position: [1, -9, 0.301],\n"
+    "     velocity: [-3, 0, 1]}\n"
+    "run: {time_step: 2e-3, duration: 0.4, tolerance: 1e-8, certificate: full, paraview: false,\n"
+    "      picture: false}\n";
+
+TEST(what_loses_energy_makes_none)
+{
+    check_verdict(scene_passive, "run.scheme=coulomb", "energy: no step in which contacts made any");
+    check_verdict(scene_passive, "run.scheme=convex", "energy: no step in which contacts made any");
+}
+
+/* A number of the step in which the block slides: contacts of the block are the last ones. */
+TEST(friction_that_drives_is_counted)
+{
+    folder f = folder_create();
+    run_into(&f, scene_passive, "run.scheme=coulomb");
+    hsize_t last = (hsize_t)swap_number(&f, "certificate/contact_offset", 5, NULL);
+    hsize_t first = (hsize_t)swap_number(&f, "certificate/contact_offset", 4, NULL);
+    CHECK(last > first);
+    for (hsize_t k = first; k < last; k++)
+        for (hsize_t i = 3 * k + 1; i < 3 * k + 3; i++) {
+            double turned = -swap_number(&f, "certificate/contacts/impulse", i, NULL);
+            swap_number(&f, "certificate/contacts/impulse", i, &turned);
+        }
+    CHECK_INT(verdict(&f), NOT_CERTIFIED);
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "energy: contacts made some in 1 step: ");
+    CHECK_CONTAINS(file_text(&f, "said.txt"), " J in step 5 (normal impulses ");
+    folder_remove(f.path);
+}
+
+/* A normal impulse that leaves a body faster than it came: 1,000 times that of a bounce. */
+TEST(impacts_that_give_energy_are_counted)
+{
+    static const char *const scene =
+        "cairn: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "materials: {m: {restitution: 1}}\n"
+        "bodies:\n"
+        "  - {motion: fixed, material: m, shape: half_space}\n"
+        "  - {material: m, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0, 0, 0.1],\n"
+        "     velocity: [0, 0, -1]}\n"
+        "run: {time_step: 1e-3, duration: 0.01, certificate: full, paraview: false,\n"
+        "      picture: false}\n";
+    double speed = 1.01;
+    folder f = folder_create();
+    run_into(&f, scene, NULL);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "energy: no step");
+    swap_number(&f, "certificate/bodies/v", 3 * 3 + 2, &speed); /* of the ball after step 1 */
+    CHECK_INT(verdict(&f), NOT_CERTIFIED);
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "energy: contacts made some in 1 step: ");
+    folder_remove(f.path);
+}
+
+/* Without details, from the sums of the ledger, which still closes. */
+TEST(a_ledger_that_gives_energy_is_counted)
+{
+    folder f = folder_create();
+    run_into(&f, scene_passive, "run.certificate=summary");
+    CHECK_INT(verdict(&f), CANNOT_CHECK);
+    double friction = swap_number(&f, "steps/friction_loss", 20, NULL) - 1;
+    double numerical = swap_number(&f, "steps/numerical_loss", 20, NULL) + 1;
+    swap_number(&f, "steps/friction_loss", 20, &friction);
+    swap_number(&f, "steps/numerical_loss", 20, &numerical);
+    CHECK_INT(verdict(&f), CANNOT_CHECK);
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "of the energy of all bodies");
+    CHECK_CONTAINS(file_text(&f, "said.txt"), " J in step 21 (normal impulses ");
+    folder_remove(f.path);
+}
+
+GROUP(test_cairn_check_gain)
+{
+    RUN(CASE(what_loses_energy_makes_none), CASE(friction_that_drives_is_counted),
+        CASE(impacts_that_give_energy_are_counted), CASE(a_ledger_that_gives_energy_is_counted));
+}

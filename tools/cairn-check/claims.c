@@ -100,7 +100,10 @@ static void check_lengths(check_run *run)
             int kind = 1 << k;
             range found = of_numbers(run, i, kind);
             bool has = numbers_of[b->shape[i]] & kind;
-            bool good = has && (kind & (ROUNDING | LENGTH)) ? found.least >= 0 : has ? found.least > 0 : found.most == 0;
+            bool free = has && (kind & (ROUNDING | LENGTH)) != 0;
+            bool good = free  ? found.least >= 0
+                        : has ? found.least > 0
+                              : found.most == 0;
             check_true(run->report, check_at(run, "body", i, number_names[k]),
                        good || (kind == DATA && !data),
                        has ? "its shape has a positive one" : "its shape has none");

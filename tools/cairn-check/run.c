@@ -617,6 +617,7 @@ void check_run_close(check_run *run)
     check_memory_free(&run->events.step);
     check_memory_free(&run->events.time);
     check_memory_free(&run->lived);
+    check_gain_free(run);
     check_statistics_close(run);
     check_forces_close(run);
     check_fields_close(run);

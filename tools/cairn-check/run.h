@@ -444,6 +444,13 @@ typedef struct check_cell {
     double work, work_size;        /* J: of putting bodies back when the step begins  */
 } check_cell;
 
+/* Energy that contacts made (gain.c): the steps in which they did, and the largest share. */
+typedef struct check_gain {
+    long steps, step;
+    double share, made;        /* of the energy of the bodies concerned; J    */
+    double normal, tangential; /* J: work of both parts of these impulses     */
+} check_gain;
+
 typedef struct check_run {
     hid_t file;
     bool skip_checksums; /* only recomputation counts */
@@ -510,6 +517,8 @@ typedef struct check_run {
     double elastic, elastic_lost, elastic_size, drift, turn_drift, broken;
     bool impact;                 /* the step is an impact by Poisson's law: two phases */
     int slow_steps;              /* consecutive steps up to here in which no body was fast */
+    check_gain gain;
+    struct check_made *made; /* scratch of gain.c               */
     struct check_series *series; /* /statistics; NULL: there are none */
     struct check_forces *forces; /* /series; NULL: there are none     */
     struct check_fields *fields; /* /statistics/fields; NULL: there are none */
@@ -670,6 +679,9 @@ void check_contacts_of(check_run *run);  /* contacts.c: geometry, law, velocitie
 void check_law_of(check_run *run);       /* law.c: residuals and certificate         */
 void check_energy_of(check_run *run);    /* energy.c: the ledger                     */
 void check_energy_start(check_run *run); /* energy.c: of the state before the first  */
+bool check_gain_of(check_run *run);      /* gain.c: energy that contacts made        */
+void check_gain_of_ledger(check_run *run);        /* gain.c: the same, from /steps alone      */
+void check_gain_free(check_run *run);
 /* energy.c: add the energy of a row of the state before the step, with a sign, to what was given
  * between steps. */
 void check_energy_change(check_run *run, int row, double sign);
