@@ -34,9 +34,10 @@ CAIRN_API cairn_vec3 cairn_world_gravity(const cairn_world *world);
  *  then as before. */
 CAIRN_API cairn_status cairn_world_set_gravity(cairn_world *world, cairn_vec3 gravity);
 /** Set the clock to `time` s and forget the contacts of the last step, as in a world that has not
- *  stepped yet. For bodies that were put into the state of another time (cairn_body_put). Fails
- *  with CAIRN_NOT_FINITE, or CAIRN_UNSUPPORTED if a driver follows a speed, whose integral up to
- *  then is not known; the world is then as before. */
+ *  stepped yet. For bodies that were put into the state of another time (cairn_body_put); those
+ *  that were created after it count as created then. Fails with CAIRN_NOT_FINITE, or
+ *  CAIRN_UNSUPPORTED if a driver follows a speed, whose integral up to then is not known; the world
+ *  is then as before. */
 CAIRN_API cairn_status cairn_world_restart(cairn_world *world, double time);
 
 /* ---- numbers that vary ---------------------------------------------------------------------- */

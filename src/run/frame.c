@@ -99,19 +99,35 @@ static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* A shape made in C may have numbers that its kind does not use: the file has 0 for them. */
+static cairn_shape only_own(const cairn_shape *shape)
+{
+    const cairn_record *record = cairn_shape_record((int)shape->kind);
+    cairn_shape own = { .kind = shape->kind, .axis = shape->axis };
+    for (int k = 0; k < record->option_count; k++) {
+        const cairn_option *option = &record->options[k];
+        size_t bytes = option->type == CAIRN_OPTION_REAL     ? sizeof(double)
+                       : option->type == CAIRN_OPTION_VECTOR ? sizeof(cairn_vec3)
+                                                             : 0;
+        memcpy((char *)&own + option->offset, (const char *)shape + option->offset, bytes);
+    }
+    return own;
+}
+
 /* The properties of body `i` (row of the world) that do not change with time. */
 static void fill_properties(cairn_run_frame *f, size_t row, int i)
 {
-    const cairn_shape *shape = cairn_bodies_shape(&f->world, i);
+    const cairn_shape *whole = cairn_bodies_shape(&f->world, i), own = only_own(whole);
+    const cairn_shape *shape = &own;
     f->kind[row] = (uint8_t)shape->kind;
     f->fresh_slot[row] = i;
-    f->geometry[row] = cairn_run_shelf_row(f->shelf, shape->geometry);
+    f->geometry[row] = cairn_run_shelf_row(f->shelf, whole->geometry);
     f->radius[row] = shape->radius;
     f->half_angle[row] = shape->half_angle;
     f->bottom_radius[row] = shape->bottom_radius;
     f->top_radius[row] = shape->top_radius;
     f->height[row] = shape->height;
-    f->volume[row] = cairn_sample_volume(shape, f->dimension);
+    f->volume[row] = cairn_sample_volume(whole, f->dimension);
     f->axis[row] = shape->axis;
     f->length[row] = shape->length;
     f->rounding[row] = shape->rounding;

@@ -487,20 +487,36 @@ static cairn_status act(cairn_team *team, cairn_scene *scene, const char *folder
     return CAIRN_OK;
 }
 
-cairn_status cairn_run_events_step(cairn_run_output *output, cairn_team *team, cairn_scene *scene,
-                                   int64_t step, cairn_error *error)
+cairn_status cairn_run_events_examine(cairn_team *team, cairn_scene *scene, int64_t step)
 {
-    bool any = false;
     for (int k = 0; k < scene->event_count; k++) {
         cairn_event *event = &scene->events[k];
         bool due;
         TRY(examine(team, scene, event, &due));
         if (!due)
             continue;
-        any = true;
         event->step = step;
         event->time = cairn_world_time(team->world);
-        TRY(act(team, scene, output->folder, event, error));
     }
+    return CAIRN_OK;
+}
+
+/* After a failure the events that follow have not happened. */
+cairn_status cairn_run_events_act(cairn_run_output *output, cairn_team *team, cairn_scene *scene,
+                                  int64_t step, cairn_error *error)
+{
+    bool any = false;
+    cairn_status status = CAIRN_OK;
+    for (int k = 0; k < scene->event_count; k++) {
+        cairn_event *event = &scene->events[k];
+        if (event->step != step)
+            continue;
+        any = true;
+        if (status == CAIRN_OK)
+            status = act(team, scene, output->folder, event, error);
+        else
+            event->step = -1;
+    }
+    TRY(status);
     return any && output->file ? cairn_run_file_events(output->file, step, error) : CAIRN_OK;
 }

@@ -79,9 +79,11 @@ void cairn_run_output_destroy(cairn_run_output *output);
 
 /* ---- events ------------------------------------------------------------------------------ */
 
-/* Examine the events of the scene after a step, do what those that are due say, and store them. */
-cairn_status cairn_run_events_step(cairn_run_output *output, struct cairn_team *team,
-                                   cairn_scene *scene, int64_t step, cairn_error *error);
+/* Examine the events of the scene after a step: those that are due have happened after it. Then do
+ * what they say, and store them. */
+cairn_status cairn_run_events_examine(struct cairn_team *team, cairn_scene *scene, int64_t step);
+cairn_status cairn_run_events_act(cairn_run_output *output, struct cairn_team *team,
+                                  cairn_scene *scene, int64_t step, cairn_error *error);
 
 /* ---- checkpoints ------------------------------------------------------------------------- */
 

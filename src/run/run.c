@@ -52,6 +52,7 @@ typedef struct cairn_running {
     double start;       /* s: time of the world at the start           */
     double next_frame;  /* the next frame is due at start + next_frame * interval */
     int64_t stored;     /* step of the last stored frame; -1: none */
+    int64_t taken;      /* bodies that outlets took up to the last step */
     cairn_vec3 *places; /* m, by uid: positions at the start of the bodies that existed then */
     int place_count;
     int slow_steps;     /* consecutive steps in which nothing was faster than rest_speed */
@@ -117,6 +118,32 @@ static cairn_status store_step(run *r, const cairn_step_report *report)
     r->summary.problems = r->output.problems.written;
     r->summary.missed_problems = r->output.problems.missed;
     return written(r, now, status);
+}
+
+static int64_t count_taken(const run *r)
+{
+    int64_t count = 0;
+    for (int k = 0; k < cairn_world_outlet_count(r->team.world); k++)
+        count += cairn_world_outlet(r->team.world, k).left;
+    return count;
+}
+
+/* Whether an event has done this after the last step. */
+static bool has_done(const run *r, cairn_action action)
+{
+    bool done = false;
+    for (int k = 0; k < r->scene->event_count; k++)
+        done = done || (r->scene->events[k].action == action &&
+                        r->scene->events[k].step == r->summary.steps);
+    return done;
+}
+
+/* The last step is a frame, unless its bodies are not all there any more: an event has opened a
+ * gate after it, or outlets have taken bodies before a step that then failed. */
+static cairn_status store_last_frame(run *r)
+{
+    bool all = count_taken(r) == r->taken && !has_done(r, CAIRN_ACTION_OPEN);
+    return all ? store_frame(r) : CAIRN_OK;
 }
 
 /* Whether the time has passed the next multiple of the frame interval. The slack, a share of the
@@ -226,6 +253,7 @@ static cairn_status step(run *r, cairn_step_report *report)
         return explain_step(r, status);
     cairn_run_summary_add(&r->summary, report);
     r->summary.time = cairn_world_time(r->team.world);
+    r->taken = count_taken(r);
     return CAIRN_OK;
 }
 
@@ -274,22 +302,12 @@ static const char *ending_of(const run *r)
     return r->summary.interrupted ? "interrupted" : r->ends ? "event" : early ? "rest" : "complete";
 }
 
-/* Whether an event has ended the run after this step. */
-static bool was_ended(const run *r)
-{
-    bool ended = false;
-    for (int k = 0; k < r->scene->event_count; k++)
-        ended = ended || (r->scene->events[k].action == CAIRN_ACTION_STOP_RUN &&
-                          r->scene->events[k].step == r->summary.steps);
-    return ended;
-}
-
 /* One step, with all that is written of it.
  *
  * The order matters. A step is stored before the caller is asked, so that an interrupted run keeps
  * it. The check of the tolerance comes after storing too, so that the step that stopped the run is
- * in the file. Events come after the output of the step, which is that of the bodies that took part
- * in it. The checkpoint is last, since it includes all of these. */
+ * in the file. Events act after the output of the step, which is that of the bodies that took part
+ * in it; so is the last frame. The checkpoint is last, since it includes all of these. */
 static cairn_status take_step(run *r, cairn_step_report *report)
 {
     TRY(step(r, report));
@@ -299,8 +317,11 @@ static cairn_status take_step(run *r, cairn_step_report *report)
     r->summary.interrupted = !caller_goes_on(r, report);
     TRY(check_certified(r, report));
     r->rests = is_at_rest(r);
-    TRY(cairn_run_events_step(&r->output, &r->team, r->scene, r->summary.steps, &r->error));
-    r->ends = was_ended(r);
+    TRY(cairn_run_events_examine(&r->team, r->scene, r->summary.steps));
+    r->ends = has_done(r, CAIRN_ACTION_STOP_RUN);
+    if (!goes_on(r) && !r->summary.interrupted)
+        TRY(store_frame(r));
+    TRY(cairn_run_events_act(&r->output, &r->team, r->scene, r->summary.steps, &r->error));
     return keep_up(r);
 }
 
@@ -456,7 +477,7 @@ static cairn_status measure_end(run *r)
         if (!r->write_failed)
             status = cairn_team_measure(&r->team, &r->summary);
         r->write_failed |= status != CAIRN_OK;
-        TRY(r->write_failed ? status : store_frame(r));
+        TRY(r->write_failed ? status : store_last_frame(r));
         TRY(r->write_failed ? status : store_state(r));
         return r->write_failed ? status : store_picture(r);
     }
@@ -482,7 +503,7 @@ static cairn_status finish(run *r, cairn_status status)
     cairn_run_summary_finish(&r->summary);
     measure_lift(r);
     if (!r->write_failed)
-        last = store_frame(r);
+        last = store_last_frame(r);
     if (!r->write_failed && !r->team.spread)
         last = store_state(r);
     if (!r->write_failed) {
@@ -532,6 +553,7 @@ static cairn_status prepare(run *r)
         s->initial_energy = s->energy.kinetic + s->energy.potential + s->energy.elastic;
     }
     r->start = r->summary.time;
+    r->taken = count_taken(r);
     if (!r->team.spread)
         TRY(look(r));
     return r->team.spread ? cairn_team_remember(&r->team) : remember_places(r);
@@ -670,6 +692,7 @@ static cairn_status open_again(run *r, const char *folder, const cairn_resume_op
     TRY(check(r->scene, &r->error));
     TRY(cairn_team_begin(&r->team, r->scene, &r->error));
     r->output.in_pieces = r->team.spread;
+    r->taken = count_taken(r);
     TRY(cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error));
     return cairn_team_shelf(&r->team, &r->output);
 }

@@ -104,6 +104,8 @@ cairn_status cairn_world_restart(cairn_world *world, double time)
                           "a driver follows a speed, whose integral up to another time is not "
                           "known");
     world->time = time;
+    for (int i = 0; i < world->bodies.count; i++) /* none was created after now */
+        world->bodies.born[i] = fmin(world->bodies.born[i], time);
     world->clock = (cairn_world_clock){ .start = time };
     world->contacts.count = world->last.count = 0;
     world->contacts.elsewhere = world->last.elsewhere = 0;

@@ -825,9 +825,80 @@ TEST(a_gate_that_opens_is_certified_and_none_without_an_event)
     folder_remove(f.path);
 }
 
+/* A gate opens, and a ball leaves, after the last step, which is a frame only because it is the
+ * last: by its duration, or by an event that comes after the gate's. */
+static const char *const scene_last =
+    "cairn: 1\n"
+    "bodies:\n"
+    "  - {name: gate, motion: fixed, shape: {box: {size: [1, 1, 0.2]}}, position: [0, 0, -1]}\n"
+    "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0, -0.1922]}\n"
+    "  - {shape: {sphere: {radius: 0.1}}, position: [2, 0, 1]}\n"
+    "outlets: [height: {below: -0.2}]\n"
+    "events:\n"
+    "  - {when: {time: {at: 0.04}}, do: {open: gate}}\n"
+    "  - {when: {time: {at: 0.04}}, do: stop_run}\n"
+    "run: {time_step: 1e-2, duration: 1, frame_interval: 0.03, certificate: full,\n"
+    "      statistics: [energy, flow], paraview: false, picture: false}\n";
+
+TEST(events_and_outlets_after_the_last_step_are_certified)
+{
+    static const char *const overrides[] = { NULL, "run.duration=0.04",
+                                             "events=[{when: {time: {at: 0.04}}, do: {open: gate}}]" };
+    for (int k = 0; k < 3; k++) {
+        folder f = folder_create();
+        run_into(&f, scene_last, overrides[k]);
+        if (full_verdict(&f) != CERTIFIED)
+            fail_msg("%s", file_text(&f, "said.txt"));
+        CHECK(k == 2 || count_numbers(&f, "frames/step") == 3);
+        folder_remove(f.path);
+    }
+}
+
+static bool stop_at_4(const cairn_progress *progress, void *context)
+{
+    (void)context;
+    return progress->step < 4;
+}
+
+/* The state after the gate opened is not that of the step: a run that is interrupted then has no
+ * frame of it, and goes on like one that was not. */
+TEST(a_run_that_is_interrupted_when_a_gate_opens_is_certified)
+{
+    folder f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_last, "run.duration=0.06");
+    const cairn_resume_options options = { .threads = 1 };
+    scene->events[1].from = 9;
+    CHECK_OK(cairn_run(scene, f.path, stop_at_4, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+    CHECK_INT(full_verdict(&f), CERTIFIED);
+    CHECK_OK(cairn_run_resume(f.path, &options, &scene, NULL, NULL));
+    cairn_scene_destroy(scene);
+    CHECK_INT(full_verdict(&f), CERTIFIED);
+    CHECK_INT(count_numbers(&f, "frames/step"), 3);
+    folder_remove(f.path);
+}
+
+/* An outlet takes a ball before step 5, which fails. */
+TEST(a_run_that_failed_when_a_ball_had_left_is_certified)
+{
+    folder f = folder_create();
+    cairn_scene *scene =
+        scene_text_good(scene_last, "gravity=[0, 0, -9.81 + 0 * log(0.0401 - t)]");
+    scene->event_count = 0;
+    CHECK(cairn_run(scene, f.path, NULL, NULL, NULL, NULL) != CAIRN_OK);
+    cairn_scene_destroy(scene);
+    if (full_verdict(&f) != CERTIFIED)
+        fail_msg("%s", file_text(&f, "said.txt"));
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "certified: 4 steps");
+    folder_remove(f.path);
+}
+
 GROUP(test_cairn_check_processes)
 {
     RUN(CASE(a_gate_that_opens_is_certified_and_none_without_an_event),
+        CASE(events_and_outlets_after_the_last_step_are_certified),
+        CASE(a_run_that_is_interrupted_when_a_gate_opens_is_certified),
+        CASE(a_run_that_failed_when_a_ball_had_left_is_certified),
         CASE(functions_of_time_and_outlets_are_certified),
         CASE(a_process_that_went_on_from_a_checkpoint_is_certified),
         CASE(no_number_of_a_process_changes_unnoticed));

@@ -54,7 +54,7 @@ static bool has_event(const check_run *run, double step)
 {
     bool found = false;
     for (int64_t i = 0; i < run->event_count; i++)
-        found = found || run->events.value[i] == step;
+        found = found || run->events.step[i] == step;
     return found;
 }
 
@@ -360,6 +360,16 @@ static void close_copies(copies *c)
         check_memory_free(&c->offsets[part].value);
 }
 
+/* Frames begin with the first row, and the last one ends with the last. */
+static void check_span(check_run *run, const copies *c, int part)
+{
+    const double *offset = c->offsets[part].value;
+    check_place place = { 0, NULL, 0, offset_names[part] };
+    check_same(run->report, place, offset[0], 0, 0);
+    if (!run->unfinished)
+        check_same(run->report, place, offset[c->frames], (double)c->groups[0][part].rows, 0);
+}
+
 /* Column by column, number by number. */
 static void compare_rows(check_run *run, const copies *c, int part, int frame, int64_t rows)
 {
@@ -449,6 +459,8 @@ bool check_frames(check_run *run)
         run->start_time = c.time.value[0];
     if (good)
         check_clock(run, c.time.value[0]);
+    for (int part = 0; part < c.parts && good; part++)
+        check_span(run, &c, part);
     for (int frame = 0; frame < c.frames && good; frame++)
         good = compare_frame(run, &c, frame);
     close_copies(&c);

@@ -190,12 +190,15 @@ static size_t pair_of(const check_run *run, int j)
     return (size_t)a * (size_t)run->materials.count + (size_t)b;
 }
 
-double check_friction(const check_run *run, int j, double speed)
+double check_pair_friction(const check_materials *m, int pair, double speed)
 {
-    const check_materials *m = &run->materials;
-    size_t pair = pair_of(run, j);
     return fmin(law_at(m, (int)m->law_first[pair], speed),
                 law_at(m, (int)m->law_second[pair], speed));
+}
+
+double check_friction(const check_run *run, int j, double speed)
+{
+    return check_pair_friction(&run->materials, (int)pair_of(run, j), speed);
 }
 
 bool check_is_poisson(const check_run *run, int j)

@@ -28,6 +28,7 @@ static bool check_step(check_run *run, long step)
         return false;
     check_uids(run);
     if (step == 0) {
+        check_births(run);
         check_energy_start(run);
         check_statistics_of(run);
         return true;
@@ -40,6 +41,7 @@ static bool check_step(check_run *run, long step)
     check_swings(run);
     check_start(run);
     check_motion_of(run);
+    check_births(run);
     check_servos(run);
     check_start_law(run);
     check_contacts_of(run);
@@ -52,14 +54,16 @@ static bool check_step(check_run *run, long step)
     check_slowness(run);
     check_forces_of(run);
     check_statistics_of(run);
-    return check_fields_of(run) && check_complete(run);
+    return check_gain_of(run) && check_fields_of(run) && check_complete(run);
 }
 
 static bool check_everything(check_run *run)
 {
     bool good = check_statistics_open(run) && check_forces_open(run) && check_fields_open(run) &&
-                check_frames(run);
+                check_frames(run) && check_claims(run);
     check_volumes(run);
+    check_events(run);
+    check_attempts(run);
     for (long step = 0; step <= run->steps.count && good; step++)
         good = check_step(run, step);
     check_ledgers(run);
@@ -75,6 +79,9 @@ static void check_summary(check_run *run)
     const check_steps *t = &run->steps;
     check_ledgers(run);
     check_ending(run, false);
+    check_gain_of_ledger(run);
+    check_events(run);
+    check_attempts(run);
     for (long i = 0; i < t->count; i++) {
         check_place place = { i + 1, NULL, 0, "converged" };
         check_true(run->report, place, t->converged[i] == 1,
@@ -100,6 +107,21 @@ static void print_gaps(const check_report *report)
         putchar('\n');
 }
 
+/* Energy that contacts made is no finding: whether it is too much is for the run to say. Of a run
+ * without details only the sums of all bodies are known. */
+static void print_gain(const check_gain *gain, bool full)
+{
+    if (gain->steps == 0) {
+        puts("energy: no step in which contacts made any");
+        return;
+    }
+    printf("energy: contacts made some in %ld step%s: at most %.2g of the energy of %s,\n"
+           "%+.3g J in step %ld (normal impulses %+.3g J, tangential %+.3g J)\n",
+           gain->steps, gain->steps == 1 ? "" : "s", gain->share,
+           full ? "the bodies concerned" : "all bodies", gain->made, gain->step, gain->normal,
+           gain->tangential);
+}
+
 static void print_checksums(const check_run *run)
 {
     if (run->skip_checksums)
@@ -121,13 +143,16 @@ static int conclude(const check_run *run, bool full)
         fprintf(stderr, "cairn-check: %s\n", report->problem);
         return report->findings > 0 ? NOT_CERTIFIED : CANNOT_CHECK;
     }
-    if (report->findings > 0)
+    if (report->findings > 0) {
+        print_gain(&run->gain, full);
         return NOT_CERTIFIED;
+    }
     if (!full) {
         puts("not checked in full: the run keeps a summary. What it says does not contradict\n"
              "itself: the energy ledger of every step closes, and every step claims to have met\n"
              "its tolerance. Motion, contacts and residuals cannot be recomputed; for that, run\n"
              "with `certificate: full` under `run` (--set run.certificate=full).");
+        print_gain(&run->gain, full);
         return CANNOT_CHECK;
     }
     printf("certified: %d steps, %ld numbers agree; residual at most %.2e (%s), of exact Coulomb\n"
@@ -138,6 +163,7 @@ static int conclude(const check_run *run, bool full)
     if (run->unfinished)
         puts("the run did not end: it was checked as far as it goes");
     print_gaps(report);
+    print_gain(&run->gain, true);
     print_checksums(run);
     return CERTIFIED;
 }

@@ -544,7 +544,7 @@ static long events_before(const check_run *run)
 {
     long count = 0;
     for (int64_t i = 0; i < run->event_count; i++)
-        count += run->events.value[i] == (double)(run->step - 1);
+        count += run->events.step[i] == (double)(run->step - 1);
     return count;
 }
 

@@ -30,6 +30,9 @@ static const check_field body_fields[] = {
     { "shape_q", 4, false, offsetof(check_bodies, shape_q), false },
     { "geometry", 1, true, offsetof(check_bodies, geometry), true },
     { "uid", 1, false, offsetof(check_bodies, uid), true },
+    { "born", 1, false, offsetof(check_bodies, born), true },
+    { "passes", 1, false, offsetof(check_bodies, passes), true },
+    { "first", 1, false, offsetof(check_bodies, first), true },
     { "volume", 1, false, offsetof(check_bodies, volume), true },
     { "surface_velocity", 3, false, offsetof(check_bodies, surface_velocity), true },
     { "friction_axis", 3, false, offsetof(check_bodies, friction_axis), true },
@@ -116,6 +119,7 @@ static const check_field step_fields[] = {
     { "active", 1, false, offsetof(check_steps, active), false },
     { "entered", 1, false, offsetof(check_steps, entered), false },
     { "converged", 1, false, offsetof(check_steps, converged), false },
+    { "attempts", 1, false, offsetof(check_steps, attempts), true },
     { "asked_worst", 1, false, offsetof(check_steps, asked_worst), false },
     { "asked_relative", 1, false, offsetof(check_steps, asked_relative), false },
     { "asked_whole", 1, false, offsetof(check_steps, asked_whole), true },
@@ -516,8 +520,12 @@ static const struct {
 /* The events of the run, where it has any. */
 static bool read_events(check_run *run)
 {
-    static const check_field field = { "step", 1, false, offsetof(check_list, value), false };
-    check_group group = { "events", &field, 1, 3, { 0 }, 0 };
+    static const check_field fields[] = {
+        { "event", 1, false, offsetof(check_event_list, event), false },
+        { "step", 1, false, offsetof(check_event_list, step), false },
+        { "time", 1, false, offsetof(check_event_list, time), false },
+    };
+    check_group group = { "events", fields, CHECK_COUNT(fields), 3, { 0 }, 0 };
     if (!check_has(run->file, "events"))
         return true;
     bool good = check_group_open(run->file, &group, run->report) &&
@@ -618,7 +626,11 @@ void check_run_close(check_run *run)
     for (int i = 0; i < CHECK_COUNT(derived); i++)
         check_memory_free((char *)&run->by_contact + derived[i].offset);
     check_materials_free(&run->materials);
-    check_memory_free(&run->events.value);
+    check_memory_free(&run->events.event);
+    check_memory_free(&run->events.step);
+    check_memory_free(&run->events.time);
+    check_memory_free(&run->lived);
+    check_gain_free(run);
     check_statistics_close(run);
     check_forces_close(run);
     check_fields_close(run);

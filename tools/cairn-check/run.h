@@ -147,6 +147,7 @@ typedef struct check_bodies {
     int count;
     int32_t *shape, *motion, *material; /* the first two translated to the enums above */
     double *uid;                        /* names, in ascending order                   */
+    double *born, *passes, *first;      /* s; how often it came back, and its first uid */
     double *volume;                     /* m^3, in 2D m^2                              */
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
     vec *inertia, *axis, *size, *semi_axes;
@@ -347,7 +348,7 @@ enum { CHECK_JOINT_ROWS = 18 }; /* of a joint, at most */
 typedef struct check_steps {
     size_t capacity;
     int count;
-    double *step, *time, *candidates, *active, *entered, *converged;
+    double *step, *time, *candidates, *active, *entered, *converged, *attempts;
     double *upgraded, *linearisations, *linearisation_error, *friction_law, *spurious_work;
     double *asked_worst_contact, *coulomb_worst_contact;
     double *penetration, *gap_error, *cone_violation, *friction_direction, *complementarity,
@@ -372,6 +373,12 @@ typedef struct check_list {
     size_t capacity;
     double *value;
 } check_list;
+
+/* Events that happened: their numbers in the scene, and the steps after which they did. */
+typedef struct check_event_list {
+    size_t capacity;
+    double *event, *step, *time;
+} check_event_list;
 
 /* The first two are states, which include the one before the first step. */
 enum {
@@ -444,6 +451,13 @@ typedef struct check_cell {
     double work, work_size;        /* J: of putting bodies back when the step begins  */
 } check_cell;
 
+/* Energy that contacts made (gain.c): the steps in which they did, and the largest share. */
+typedef struct check_gain {
+    long steps, step;
+    double share, made;        /* of the energy of the bodies concerned; J    */
+    double normal, tangential; /* J: work of both parts of these impulses     */
+} check_gain;
+
 typedef struct check_run {
     hid_t file;
     bool skip_checksums; /* only recomputation counts */
@@ -488,8 +502,10 @@ typedef struct check_run {
     int32_t *group;                   /* the group of each body: scales.c                    */
     check_scale *group_scale;         /* of each group                                       */
     check_list events;                /* step after which each event happened                */
+    check_event_list events;
     int64_t event_count;
     char *gone;                          /* 1: it left in some step                             */
+    int *lived;                          /* the row that it had before it came back; -1: none   */
     char *pushed;                        /* 1: turns by h w+, see motion.c                        */
     check_velocity *expected;            /* after the step                                      */
     check_velocity *moved;               /* m/s: displacement over h that corrects overlaps     */
@@ -511,6 +527,8 @@ typedef struct check_run {
     double elastic, elastic_lost, elastic_size, drift, turn_drift, broken;
     bool impact;                 /* the step is an impact by Poisson's law: two phases */
     int slow_steps;              /* consecutive steps up to here in which no body was fast */
+    check_gain gain;
+    struct check_made *made; /* scratch of gain.c               */
     struct check_series *series; /* /statistics; NULL: there are none */
     struct check_forces *forces; /* /series; NULL: there are none     */
     struct check_fields *fields; /* /statistics/fields; NULL: there are none */
@@ -568,6 +586,7 @@ double check_pair(const check_run *run, int j, const double *matrix);
 bool check_materials_read(check_run *run);
 void check_materials_free(check_materials *materials);
 double check_friction(const check_run *run, int j, double speed);
+double check_pair_friction(const check_materials *m, int pair, double speed);
 bool check_is_poisson(const check_run *run, int j);
 /* impacts.c: whether this is an impact by Poisson's law; the gap at the start of the step, and the
  * size that rounding of displacements in this step is relative to. */
@@ -670,6 +689,9 @@ void check_contacts_of(check_run *run);  /* contacts.c: geometry, law, velocitie
 void check_law_of(check_run *run);       /* law.c: residuals and certificate         */
 void check_energy_of(check_run *run);    /* energy.c: the ledger                     */
 void check_energy_start(check_run *run); /* energy.c: of the state before the first  */
+bool check_gain_of(check_run *run);      /* gain.c: energy that contacts made        */
+void check_gain_of_ledger(check_run *run);        /* gain.c: the same, from /steps alone      */
+void check_gain_free(check_run *run);
 /* energy.c: add the energy of a row of the state before the step, with a sign, to what was given
  * between steps. */
 void check_energy_change(check_run *run, int row, double sign);
@@ -680,6 +702,11 @@ void check_joints_of(check_run *run);         /* joints.c: what joints did */
 bool check_complete(check_run *run);          /* pairs.c: no overlapping pair is missing  */
 bool check_frames(check_run *run);            /* facts.c: /frames repeats what is stored */
 void check_volumes(check_run *run);           /* facts.c: of all bodies, from their shapes */
+/* claims.c: bodies and laws, before any step; the bodies of the loaded step; events; attempts. */
+bool check_claims(check_run *run);
+void check_births(check_run *run);
+void check_events(check_run *run);
+void check_attempts(check_run *run);
 void check_servos(check_run *run);            /* motion.c: momentum of walls of cells     */
 void check_uids(check_run *run);              /* facts.c: in the loaded state             */
 void check_distance_of(check_run *run);       /* facts.c: accuracy of distances           */
