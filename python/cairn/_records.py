@@ -68,13 +68,15 @@ class Record:
     # ---- defaults -------------------------------------------------------------------------------
 
     def default_of(self, option):
-        """The default of an option as a Python value; None: there is none."""
+        """The default of an option as a Python value; None: there is none, or one that cannot be
+        given, as a mass of 0."""
         if option.required:
             return None
         room = self.ffi.new("char[]", self.size)
         if self.pointer.set_default:
             self.pointer.set_default(room)
-        return self.read(room, option)
+        found = self.read(room, option)
+        return None if option.type == "REAL" and found < option.minimum else found
 
     def read(self, place, option):
         """The value of an option in a struct."""
@@ -206,7 +208,8 @@ class Record:
         lines = []
         for option in self.options.values():
             default = self.default_of(option)
-            told = "required" if option.required else f"default {shown(default)}"
+            told = "required" if option.required else \
+                "optional" if default is None else f"default {shown(default)}"
             lines.append(f"{option.name} : {option.expectation}, {told}")
             lines.append(f"    {option.text}")
         return "\n".join(indent + line for line in lines)

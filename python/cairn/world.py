@@ -351,10 +351,20 @@ class World(Caller):
             in_shape = name in kind.record.options
             option = (kind.record if in_shape else BODY).options[name]
             widths = (1,) if option.type == "REAL" else (3, 2) if self.dimension == 2 else (3,)
-            found.append((rows(value, count, widths, name),
-                          option.offset + (within if in_shape else 0), widths[0]))
+            values = rows(value, count, widths, name)
+            if option.type == "REAL":
+                self._refuse_row(option, np.flatnonzero(values < option.minimum), values)
+            found.append((values, option.offset + (within if in_shape else 0), widths[0]))
         keep.extend(found)
         return found
+
+    @staticmethod
+    def _refuse_row(option, wrong, values):
+        if len(wrong):
+            error = BadInput(f"row {wrong[0]}: found {values[wrong[0]]:g}, expected "
+                             f"{option.expectation}", option.name)
+            error.row = int(wrong[0])
+            raise error
 
     def _many_materials(self, out, material, count, table, keep):
         if isinstance(material, (list, tuple, np.ndarray)):

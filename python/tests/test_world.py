@@ -90,6 +90,19 @@ def test_bodies_know_their_numbers():
     assert "600" in box._repr_html_()
 
 
+def test_a_mass_of_0_is_refused():
+    """A mass that is not given is that of shape and density; one of 0 is given."""
+    world, ball = cairn.World(), cairn.Sphere(radius=0.1)
+    for make in (lambda: world.add_body(ball, mass=0),
+                 lambda: world.add_bodies(ball, position=[(0, 0, 1), (0, 0, 2)], mass=[1, 0]),
+                 lambda: world.add_inlet(count=1, rate=1, centre=(0, 0, 1), radius=0.1, mass=0),
+                 lambda: world.generate(cairn.generators.Grid(count=(1, 1, 1), spacing=(1, 1, 1),
+                                                              radius=0.1, mass=0))):
+        with pytest.raises(cairn.BadInput, match="found 0, expected"):
+            make()
+    assert world.body_count == 0
+
+
 def test_a_body_that_was_removed_is_not_found(world):
     world.ball.destroy()
     assert not world.ball.alive and world.body_count == 1

@@ -704,6 +704,8 @@ TEST(keys_that_do_not_fit_the_motion_are_refused)
         { BODY("shape: half_space"), 4, 5, "bodies.0.motion", "half_space" },
         { BODY("shape: point"), 4, 5, "bodies.0.mass", "expected a mass > 0 kg" },
         { BODY(BALL ", density: 1, mass: 1"), 4, 36, "bodies.0.density", "found both" },
+        { BODY(BALL ", mass: 0"), 4, 42, "bodies.0.mass", "found 0, expected a number > 0" },
+        { BODY(BALL ", motion: fixed, mass: 0"), 4, 57, "bodies.0.mass", "found 0" },
     };
     CHECK_REFUSED(table);
 }
