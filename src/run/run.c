@@ -479,6 +479,7 @@ static cairn_status finish(run *r, cairn_status status)
     status = status != CAIRN_OK ? status : seen;
     r->summary.ranks = cairn_team_dismiss(&r->team, r->scene);
     r->summary.joints = count_joints(r->team.world);
+    r->summary.inlets = cairn_run_inlets_of(r->team.world);
     cairn_run_summary_finish(&r->summary);
     measure_lift(r);
     if (!r->write_failed)

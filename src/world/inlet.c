@@ -198,6 +198,14 @@ static int64_t owed(const cairn_inlet *inlet, double time)
     return (int64_t)most - inlet->released;
 }
 
+cairn_inlet_state cairn_world_inlet(const cairn_world *world, int index)
+{
+    if (index < 0 || (size_t)index >= world->inlets.count)
+        return (cairn_inlet_state){ 0 };
+    const cairn_inlet *inlet = &world->inlets.items[index];
+    return (cairn_inlet_state){ inlet->def.count, inlet->released, owed(inlet, world->time) };
+}
+
 /* The number of bodies that inlets have not released yet, at any time. */
 int64_t cairn_world_inlet_pending(const cairn_world *world)
 {
