@@ -83,7 +83,8 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
         cairn_line_print("mass", "%g kg entered, %g kg left", s->energy.entered_mass,
                          s->energy.left_mass);
     if (s->inlets.released < s->inlets.bodies)
-        cairn_line_print("inlets", "%lld of %lld bodies came; %lld found no place, %lld are due later",
+        cairn_line_print("inlets",
+                         "%lld of %lld bodies came; %lld found no place, %lld are due later",
                          (long long)s->inlets.released, (long long)s->inlets.bodies,
                          (long long)s->inlets.unplaced, (long long)s->inlets.later);
     print_events(scene);
@@ -340,9 +341,9 @@ static void warn_of_inlets(const cairn_scene *scene, const cairn_run_summary *s)
     else
         snprintf(name, sizeof name, "number %d", worst);
     fprintf(stderr,
-            "\nWARNING: %lld of %lld bodies of inlets did not come: they were due and found no free\n"
-            "place, most of them at the inlet %s. What came before fills its region: make the\n"
-            "region larger, or the velocity higher, or the rate lower.\n",
+            "\nWARNING: %lld of %lld bodies of inlets did not come: they were due and found no\n"
+            "free place, most of them at the inlet %s. What came before fills its region: make\n"
+            "the region larger, or the velocity higher, or the rate lower.\n",
             (long long)s->inlets.unplaced, (long long)s->inlets.bodies, name);
 }
 

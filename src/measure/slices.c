@@ -180,8 +180,8 @@ static void take_cell(const cairn_measure *m, const cairn_image_space *space, ca
 }
 
 /* Profiles along the axis. Along it the box ends where the balls end, across it at quantiles,
- * away from walls, and along periodic axes at the faces of the cell. The volume of a ball is divided among slices, but its other quantities belong
- * to one. */
+ * away from walls, and along periodic axes at the faces of the cell. The volume of a ball is
+ * divided among slices, but its other quantities belong to one. */
 static cairn_status slices(cairn_measure *m)
 {
     cairn_region region;

@@ -21,10 +21,10 @@
 #include "file/file.h"
 #include "scene/stages.h"
 
-/* MOST_LEVELS: includes within includes; MOST_INCLUDES and MOST_MIB: files that a scene includes and
- * their texts, each counted as often as it is included, since files that include each other many
- * times grow as a power of the levels; MOST_PARAMETERS bounds the search for a name; MOST_TEXT:
- * bytes of a scalar after its parameters have been put in. */
+/* MOST_LEVELS: includes within includes; MOST_INCLUDES and MOST_MIB: files that a scene includes
+ * and their texts, each counted as often as it is included, since files that include each other
+ * many times grow as a power of the levels; MOST_PARAMETERS bounds the search for a name;
+ * MOST_TEXT: bytes of a scalar after its parameters have been put in. */
 enum {
     MOST_LEVELS = 8,
     MOST_INCLUDES = 1000,

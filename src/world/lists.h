@@ -239,7 +239,7 @@ typedef struct cairn_lattice_undo {
 } cairn_lattice_undo;
 
 /* When a step begins: choose short edges for the lattice, find their velocities in the step, and
- * put bodies that have left the cell back into it. Also after a failure `undo` says what changed. */
+ * put bodies that have left the cell back into it. `undo` says what changed, also on failure. */
 cairn_status cairn_lattice_begin(cairn_world *world, double h, cairn_lattice_undo *undo);
 /* After a step that failed: all as before it, to the bit. */
 void cairn_lattice_take_back(cairn_world *world, const cairn_lattice_undo *undo);

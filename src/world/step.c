@@ -303,8 +303,8 @@ static cairn_status vary(cairn_world *world, double h, cairn_energy *energy)
     return CAIRN_OK;
 }
 
-/* The world becomes what it was. `again` is no failure: the step is tried once more, so no message is
- * written. */
+/* The world becomes what it was. `again` is no failure: the step is tried once more, so no message
+ * is written. */
 static cairn_status give_up(cairn_world *world, const cairn_lattice_undo *undo,
                             cairn_status status)
 {
