@@ -773,6 +773,34 @@ TEST(a_step_that_fails_leaves_the_cell_as_it_was)
     CHECK(fail_each_step(sheared_3d, "run.threads=3", 40) > 0);
 }
 
+/* Balls outside of a cell of 1 m that is sheared by 1.2 edges, two of them joined. */
+static cairn_world *outside_of_the_cell(void)
+{
+    cairn_world *world = new_world(3, 0, 0.5, 0);
+    cairn_lattice_def cell = cairn_lattice_def_default();
+    cairn_joint_def rod = cairn_joint_def_default();
+    const cairn_vec3 rest = { 0, 0, 0 };
+    rod.kind = CAIRN_JOINT_DISTANCE;
+    int a = add_ball(world, 0.1, cairn_vec(1.3, -0.4, 0.5), rest);
+    int b = add_ball(world, 0.1, cairn_vec(1.6, -0.4, 0.5), rest);
+    rod.a = (cairn_body_id){ (uint64_t)a };
+    rod.b = (cairn_body_id){ (uint64_t)b };
+    rod.anchor = cairn_vec(1.3, -0.4, 0.5);
+    rod.anchor_b = cairn_vec(1.6, -0.4, 0.5);
+    add_ball(world, 0.1, cairn_vec(1.3, -0.2, 0.5), rest);
+    cell.axes = (cairn_names){ { "x", "y" }, 2 };
+    CHECK_OK(cairn_world_set_lattice(world, &cell));
+    CHECK_OK(cairn_joint_create(world, &rod, NULL));
+    world->periodic.cell.edge[1].x = 1.2;
+    return world;
+}
+
+TEST(a_step_that_puts_bodies_back_survives_the_failure_of_any_allocation)
+{
+    cairn_step_options options = step_by(1e-3, "coulomb", 1e-3);
+    check_step_without_memory(outside_of_the_cell, &options);
+}
+
 GROUP(test_periodic)
 {
     RUN(CASE(a_lattice_has_the_contacts_of_the_infinite_one), CASE(a_gas_keeps_its_momentum),
@@ -789,5 +817,6 @@ GROUP(test_periodic)
         CASE(joined_images_do_not_collide_but_others_do),
         CASE(joined_bodies_keep_their_momentum_and_the_ledger_closes),
         CASE(a_step_that_fails_leaves_the_cell_as_it_was),
+        CASE(a_step_that_puts_bodies_back_survives_the_failure_of_any_allocation),
         CASE(what_a_cell_cannot_hold_is_refused));
 }
