@@ -768,9 +768,9 @@ TEST(what_a_cell_cannot_hold_is_refused)
 
 TEST(a_step_that_fails_leaves_the_cell_as_it_was)
 {
-    CHECK(fail_each_step(sheared, NULL, 150) > 2);
-    CHECK(fail_each_step(joined_gas, "parameters.rate=6", 150) > 2);
-    CHECK(fail_each_step(sheared_3d, "run.threads=3", 40) > 0);
+    CHECK(fail_each_step(sheared, NULL, 110) > 2);
+    CHECK(fail_each_step(joined_gas, "parameters.rate=6", 60) > 2);
+    CHECK(fail_each_step(sheared_3d, "run.threads=3", 15) > 0);
 }
 
 /* Balls outside of a cell of 1 m that is sheared by 1.2 edges, two of them joined. */
