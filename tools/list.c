@@ -32,7 +32,8 @@ static void format_field(const cairn_option *option, const void *field, char *te
     switch (option->type) {
     case CAIRN_OPTION_REAL:
     case CAIRN_OPTION_VARYING:
-        format_real(*(const double *)field, text, capacity);
+        if (*(const double *)field >= option->minimum) /* else none is given */
+            format_real(*(const double *)field, text, capacity);
         break;
     case CAIRN_OPTION_INTEGER:
         snprintf(text, capacity, "%lld", (long long)*(const int64_t *)field);

@@ -82,6 +82,11 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
     if (s->energy.entered_mass > 0 || s->energy.left_mass > 0)
         cairn_line_print("mass", "%g kg entered, %g kg left", s->energy.entered_mass,
                          s->energy.left_mass);
+    if (s->inlets.released < s->inlets.bodies)
+        cairn_line_print("inlets",
+                         "%lld of %lld bodies came; %lld found no place, %lld are due later",
+                         (long long)s->inlets.released, (long long)s->inlets.bodies,
+                         (long long)s->inlets.unplaced, (long long)s->inlets.later);
     print_events(scene);
     cairn_line_print("candidates", "%.1f per step, at most %d", s->mean_candidates,
                      s->max_candidates);
@@ -323,6 +328,25 @@ static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s,
         fprintf(stderr, "Their contact problems are in %s/problems.\n", folder);
 }
 
+/* An inlet tries a few places in every step; a body that finds none free waits for the next one. */
+static void warn_of_inlets(const cairn_scene *scene, const cairn_run_summary *s)
+{
+    int worst = s->inlets.worst;
+    char name[200] = "";
+    if (s->inlets.unplaced == 0)
+        return;
+    bool named = worst < scene->inlet_count && scene->inlet_names[worst][0];
+    if (named)
+        cairn_text_escape(scene->inlet_names[worst], name, sizeof name);
+    else
+        snprintf(name, sizeof name, "number %d", worst);
+    fprintf(stderr,
+            "\nWARNING: %lld of %lld bodies of inlets did not come: they were due and found no\n"
+            "free place, most of them at the inlet %s. What came before fills its region: make\n"
+            "the region larger, or the velocity higher, or the rate lower.\n",
+            (long long)s->inlets.unplaced, (long long)s->inlets.bodies, name);
+}
+
 /* Ranks without a part wait for the end of the run. */
 static void warn_of_idle_ranks(const cairn_run_ranks *r)
 {
@@ -339,6 +363,7 @@ void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, co
 {
     warn_of_misses(scene, s, folder);
     warn_of_overlaps(scene, s);
+    warn_of_inlets(scene, s);
     warn_of_idle_ranks(&s->ranks);
 }
 

@@ -37,7 +37,7 @@ typedef struct cairn_cell_def {
 /** What a cell measures. Entries of axes that have too few walls are NaN. */
 typedef struct cairn_cell_state {
     double length[3];     /* m: between the faces of the two walls                             */
-    double strain[3];     /* ln(L0/L)                                                          */
+    double strain[3];     /* ln(L0/L), L0 at `strain_from`; NaN before that                    */
     double force[3];      /* N: mean force of the walls on the grains                          */
     double stress[3];     /* Pa, in 2D N/m: force over area                                    */
     double volume_strain; /* sum of the strains                                                */

@@ -155,8 +155,17 @@ CAIRN_API const cairn_record *cairn_outlet_record(int kind);
 /** Add an outlet. Fails with CAIRN_BAD_INPUT, CAIRN_NOT_FINITE (cairn_world_error says why) or
  *  CAIRN_NO_MEMORY; the world is then as before. */
 CAIRN_API cairn_status cairn_outlet_create(cairn_world *world, const cairn_outlet_def *def);
+/** What has come through an inlet so far. */
+typedef struct cairn_inlet_state {
+    int64_t count;    /* new bodies in all: cairn_inlet_def.count                               */
+    int64_t released; /* of these, the ones that came                                           */
+    int64_t unplaced; /* of these, the ones that were due and found no free place: they wait    */
+} cairn_inlet_state;
+
 /** Number of inlets. */
 CAIRN_API int cairn_world_inlet_count(const cairn_world *world);
+/** The state of inlet `index`; all zero if there is none. */
+CAIRN_API cairn_inlet_state cairn_world_inlet(const cairn_world *world, int index);
 /** Number of outlets. */
 CAIRN_API int cairn_world_outlet_count(const cairn_world *world);
 /** The state of outlet `index`; all zero if there is none. */

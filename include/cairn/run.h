@@ -42,6 +42,13 @@ typedef struct cairn_run_ranks {
     double most_waiting; /* s: of the member that waits longest                        */
 } cairn_run_ranks;
 
+/** The new bodies of all inlets at the end of a run. Those that are missing were due and found no
+ *  free place in the region of their inlet, or are due later. */
+typedef struct cairn_run_inlets {
+    int64_t bodies, released, unplaced, later;
+    int worst; /* number of the inlet with the most unplaced bodies, -1: none */
+} cairn_run_inlets;
+
 /** Totals over the steps of a run. */
 typedef struct cairn_run_summary {
     int64_t steps;
@@ -90,6 +97,7 @@ typedef struct cairn_run_summary {
     bool interrupted;    /* ended by the caller's callback                         */
     bool has_packing;
     cairn_packing packing;
+    cairn_run_inlets inlets;
     cairn_run_ranks ranks;
 } cairn_run_summary;
 

@@ -280,10 +280,11 @@ typedef struct cairn_step_report {
     bool resident; /* contacts were found and kept on the device of the back end (docs/gpu.md) */
 } cairn_step_report;
 
-/** Advance by one time step. On failure the world is as before the call and cairn_world_error
- *  says why: CAIRN_BAD_INPUT with the key run.time_step when a body would move further than
- *  linearised gaps can tell, CAIRN_NOT_FINITE when a number would overflow. A step that misses its
- *  tolerance succeeds with report->solve.converged false. `report` may be NULL. */
+/** Advance by one time step. On failure the world is as before the call, but for bodies that
+ *  outlets have removed, and cairn_world_error says why: CAIRN_BAD_INPUT with the key run.time_step
+ *  when a body would move further than linearised gaps can tell, CAIRN_NOT_FINITE when a number
+ *  would overflow. A step that misses its tolerance succeeds with report->solve.converged false.
+ *  `report` may be NULL. */
 CAIRN_API cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                                         cairn_step_report *report);
 

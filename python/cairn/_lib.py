@@ -373,6 +373,20 @@ def draw(shape, dimension, pose):
 # ---- runs --------------------------------------------------------------------------------------
 
 
+class Destroyer:
+    """Destroys a world or scene, and ends its run before that. The garbage collector finalizes what
+    refers to each other in any order, so that a Running may come too late."""
+
+    def __init__(self, destroy):
+        self._destroy, self._end, self._none = destroy, lib.cairn_run_end, ffi.NULL
+        self.run = None  #: cairn_running **, NULL once it has ended
+
+    def __call__(self, pointer):
+        if self.run is not None and self.run[0] != self._none:
+            self._end(self.run, self._none, self._none)
+        self._destroy(pointer)
+
+
 @ffi.def_extern(error=False, onerror=_lost)
 def cairn_python_on_progress(progress, context):
     caller = caller_of(context)

@@ -14,6 +14,9 @@ TYPES = {
     "FUNCTION": "float | str",
 }
 
+#: types whose values are numbers
+NUMERIC = ("REAL", "INTEGER", "VECTOR", "LIST")
+
 #: types that are numbers here; only scenes write functions of time in their place
 NUMBERS = {"VARYING": "REAL", "VARYING_VECTOR": "VECTOR"}
 
@@ -65,13 +68,15 @@ class Record:
     # ---- defaults -------------------------------------------------------------------------------
 
     def default_of(self, option):
-        """The default of an option as a Python value; None: there is none."""
+        """The default of an option as a Python value; None: there is none, or one that cannot be
+        given, as a mass of 0."""
         if option.required:
             return None
         room = self.ffi.new("char[]", self.size)
         if self.pointer.set_default:
             self.pointer.set_default(room)
-        return self.read(room, option)
+        found = self.read(room, option)
+        return None if option.type == "REAL" and found < option.minimum else found
 
     def read(self, place, option):
         """The value of an option in a struct."""
@@ -117,8 +122,24 @@ class Record:
         return f"{self.name} has no option '{name}'{hint} (it has {', '.join(self.options)})"
 
     def write_one(self, place, option, value, keep):
-        ffi = self.ffi
-        at = ffi.cast("char *", place) + option.offset
+        if option.type in NUMERIC:
+            self._check(option, value)
+        self._store(place, option, value, keep)
+
+    def _check(self, option, value):
+        """Have the library check numbers before they are stored; it refuses the same in scenes."""
+        ffi, keep = self.ffi, []
+        room, one, error = (ffi.new("char[]", self.size), ffi.new("cairn_record *"),
+                            ffi.new("cairn_error *"))
+        self._store(room, option, value, keep)
+        one.options, one.option_count = option.pointer, 1
+        status = self.lib.cairn_record_check(one, room, error)
+        if status:
+            from ._lib import failure
+            raise failure(status, error)
+
+    def _store(self, place, option, value, keep):
+        at = self.ffi.cast("char *", place) + option.offset
         try:
             self._put(at, option, value, keep)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
@@ -187,7 +208,8 @@ class Record:
         lines = []
         for option in self.options.values():
             default = self.default_of(option)
-            told = "required" if option.required else f"default {shown(default)}"
+            told = "required" if option.required else \
+                "optional" if default is None else f"default {shown(default)}"
             lines.append(f"{option.name} : {option.expectation}, {told}")
             lines.append(f"    {option.text}")
         return "\n".join(indent + line for line in lines)

@@ -5,7 +5,7 @@ import sys
 
 from . import distributions
 from ._kinds import Kind, make_family
-from ._lib import ffi, lib
+from ._lib import BadInput, ffi, lib
 
 
 class Generator(Kind):
@@ -19,6 +19,8 @@ class Generator(Kind):
         fill_grains(out, self.options, world, keep)
         if self.options.get("mass") is not None:
             distributions.of(self.options["mass"])._fill_struct(ffi.addressof(out, "mass"), keep)
+            if not (out.mass.kind or out.mass.value > 0):
+                raise BadInput("found 0, expected a mass > 0 kg", "mass")
         return out
 
 

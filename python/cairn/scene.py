@@ -6,13 +6,14 @@ import json
 import os
 import re
 import tempfile
+import weakref
 
 import numpy as np
 import yaml
 
 from . import _records
-from ._lib import (BadInput, Caller, Error, NotFound, Struct, check, ffi, lib, new_error, position,
-                   process, text)
+from ._lib import (BadInput, Caller, Destroyer, Error, NotFound, Struct, check, ffi, lib,
+                   new_error, position, process, text)
 from .body import Body
 from .world import STEP, StepReport, World, _Meter
 
@@ -105,7 +106,7 @@ def load(scene, set: dict | None = None, folder=None) -> "Scene":
     with _SceneFile(scene, folder) as path:
         status = lib.cairn_scene_load(path, texts_of_c(changes, keep), len(changes), out, error)
     check(status, error)
-    return Scene(ffi.gc(out[0], lib.cairn_scene_destroy), scene, set)
+    return Scene(out[0], scene, set)
 
 
 def _change(tree, path, value):
@@ -138,9 +139,11 @@ class Scene:
     """A scene with its world and the settings of its run."""
 
     def __init__(self, pointer, source, changes):
-        self._pointer, self._source, self._changes = pointer, source, dict(changes or {})
+        destroyer = Destroyer(lib.cairn_scene_destroy)
+        self._pointer = pointer = ffi.gc(pointer, destroyer)
+        self._source, self._changes = source, dict(changes or {})
         self._ran = False
-        self.world = World._of(pointer.world, owner=pointer)
+        self.world = World._of(pointer.world, pointer, destroyer)
         self.world._step[0] = pointer.step
         self.title = text(pointer.title)
         self.materials = [text(pointer.material_names[k]) for k in range(pointer.material_count)]
@@ -254,6 +257,7 @@ class Running:
         run.result.series
 
     Ended before its time, with an exception or without, it is "interrupted" and has a checkpoint.
+    Destroying the world ends it as well.
     """
 
     def __init__(self, pointer, world, folder, keep):
@@ -261,6 +265,7 @@ class Running:
         self.world, self.folder = world, os.fspath(folder)
         self.scene = None  #: the scene; None: it was begun by a world
         self.summary = None  #: after its end
+        world._running, world._destroyer.run = weakref.ref(self), self._pointer
 
     @classmethod
     def _begin(cls, scene, world, folder, force, keep=None):
@@ -300,13 +305,16 @@ class Running:
     def end(self):
         """End the run now and complete its folder; returns it, a Run. A second call does
         nothing more."""
+        self._finish()
+        return self.result
+
+    def _finish(self):
         if self._pointer[0] != ffi.NULL:
             summary, error = ffi.new("cairn_run_summary *"), new_error()
             with self.world._lock:
                 status = lib.cairn_run_end(self._pointer, summary, error)
             self.summary = Struct(summary)
             check(status, error)
-        return self.result
 
     @property
     def result(self):
@@ -414,10 +422,11 @@ def continue_run(folder) -> Running:
     out, scene, error = ffi.new("cairn_running **"), ffi.new("cairn_scene **"), new_error()
     process.computes()
     status = lib.cairn_run_continue(os.fsencode(folder), ffi.NULL, scene, out, error)
-    owner = ffi.gc(scene[0], lib.cairn_scene_destroy) if scene[0] != ffi.NULL else None
+    if status != lib.CAIRN_OK and scene[0] != ffi.NULL:
+        lib.cairn_scene_destroy(scene[0])
     check(status, error)
-    made = Scene(owner, text(owner.text), None)
-    run = Running(out[0], made.world, folder, (owner, None))
+    made = Scene(scene[0], text(scene[0].text), None)
+    run = Running(out[0], made.world, folder, (made._pointer, None))
     made._ran, run.scene = True, made
     return run
 

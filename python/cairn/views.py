@@ -132,7 +132,9 @@ def view(world, pointer, count, width, dtype):
         if not lib.cairn_python_pin(pointer):
             raise NoMemory("no memory for a view")
         held = ffi.gc(ffi.cast("char *", pointer), lib.cairn_python_unpin)
-        out = np.frombuffer(ffi.buffer(held, count * width * dtype.itemsize), dtype).reshape(shape)
+        block = ffi.buffer(held, count * width * dtype.itemsize)
+        # of a read-only buffer: numpy then refuses to make the array writeable again
+        out = np.frombuffer(memoryview(block).toreadonly(), dtype).reshape(shape)
     out.flags.writeable = False
     first = out.__array_interface__["data"][0]
     out = out.view(View)

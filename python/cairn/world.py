@@ -12,8 +12,8 @@ import numpy as np
 
 from . import _records, generators
 from ._kinds import signature
-from ._lib import (BadInput, Caller, Closed, Error, Stopped, Struct, check, failure, ffi, lib,
-                   new_error, position, process, quaternion, rows, saved)
+from ._lib import (BadInput, Caller, Closed, Destroyer, Error, Stopped, Struct, check, failure,
+                   ffi, lib, new_error, position, process, quaternion, rows, saved)
 from .body import Body, Material
 from .friction import FrictionLaw
 from .joints import Joint, JointKind
@@ -94,6 +94,10 @@ class _Reading:
         self._world._lock.release()
 
 
+def _nothing():
+    return None
+
+
 class World(Caller):
     """Bodies in 2D or 3D with hard contact and Coulomb friction.
 
@@ -112,24 +116,27 @@ class World(Caller):
         given.gravity.x, given.gravity.y, given.gravity.z = position(gravity, dimension, "gravity")
         out = ffi.new("cairn_world **")
         check(lib.cairn_world_create(given, out))
-        self._begin(ffi.gc(out[0], lib.cairn_world_destroy), options)
+        self._begin(out[0], options)
 
-    def _begin(self, pointer, options, owner=None):
+    def _begin(self, pointer, options, owner=None, destroyer=None):
         Caller.__init__(self)
-        self._pointer, self._owner = pointer, owner
+        self._destroyer = destroyer or Destroyer(lib.cairn_world_destroy)
+        self._pointer = pointer if owner else ffi.gc(pointer, self._destroyer)
+        self._owner = owner
         self._lock, self._inside, self._clock = threading.RLock(), False, Clock()
         self._made, self._made_at = {}, -1  # views that are valid, by column
         self._step, self._kept = ffi.new("cairn_step_options *"), {}
         self._step[0] = lib.cairn_step_options_default()
         self._forces, self._drives, self._default_material = [], [], None
+        self._running = _nothing  # a weak reference to the run that it began
         self.dimension = lib.cairn_world_dimension(pointer)
         self.set(**options)
 
     @classmethod
-    def _of(cls, pointer, owner=None):
-        """A world that the library made."""
+    def _of(cls, pointer, owner=None, destroyer=None):
+        """A world that the library made; the destroyer is that of the owner."""
         world = cls.__new__(cls)
-        world._begin(pointer, {}, owner)
+        world._begin(pointer, {}, owner, destroyer)
         return world
 
     # ---- calling the library --------------------------------------------------------------------
@@ -156,14 +163,23 @@ class World(Caller):
         return self._pointer is not None
 
     def destroy(self) -> None:
-        """Free the world and all in it now. Later calls raise Closed."""
+        """Free the world and all in it now. Later calls raise Closed. A run that it began and that
+        has not ended is ended first, as by `Running.end`."""
         with self._lock:
             self._refuse_inside()
-            self._clock.version += 1
-            pointer, self._pointer = self._pointer, None
-            if pointer is not None and self._owner is None:
-                ffi.release(pointer)
-            self._owner = None
+            try:
+                running = self._running()
+                if running is not None:
+                    running._finish()
+            finally:
+                self._release()
+
+    def _release(self):
+        self._clock.version += 1
+        pointer, self._pointer = self._pointer, None
+        if pointer is not None and self._owner is None:
+            ffi.release(pointer)
+        self._owner = None
 
     def __del__(self):
         clock = getattr(self, "_clock", None)
@@ -173,8 +189,12 @@ class World(Caller):
     def __enter__(self):
         return self
 
-    def __exit__(self, *exception):
-        self.destroy()
+    def __exit__(self, kind, exception, trace):
+        try:
+            self.destroy()
+        except Error:
+            if exception is None:  # else the first one counts
+                raise
 
     # ---- materials ------------------------------------------------------------------------------
 
@@ -331,10 +351,20 @@ class World(Caller):
             in_shape = name in kind.record.options
             option = (kind.record if in_shape else BODY).options[name]
             widths = (1,) if option.type == "REAL" else (3, 2) if self.dimension == 2 else (3,)
-            found.append((rows(value, count, widths, name),
-                          option.offset + (within if in_shape else 0), widths[0]))
+            values = rows(value, count, widths, name)
+            if option.type == "REAL":
+                self._refuse_row(option, np.flatnonzero(values < option.minimum), values)
+            found.append((values, option.offset + (within if in_shape else 0), widths[0]))
         keep.extend(found)
         return found
+
+    @staticmethod
+    def _refuse_row(option, wrong, values):
+        if len(wrong):
+            error = BadInput(f"row {wrong[0]}: found {values[wrong[0]]:g}, expected "
+                             f"{option.expectation}", option.name)
+            error.row = int(wrong[0])
+            raise error
 
     def _many_materials(self, out, material, count, table, keep):
         if isinstance(material, (list, tuple, np.ndarray)):
@@ -713,13 +743,13 @@ class World(Caller):
         """A world from the bytes of `save`."""
         out, error = ffi.new("cairn_world **"), new_error()
         check(lib.cairn_world_load(ffi.from_buffer(state), len(state), out, error), error)
-        world = cls._of(ffi.gc(out[0], lib.cairn_world_destroy))
+        world = cls._of(out[0])
         world.set(**options)
         return world
 
     def copy(self) -> "World":
         """Another world in the same state, without callbacks."""
-        return type(self).load(self.save(), **self.options)
+        return type(self).load(self.save(), **self._chosen())
 
     def __copy__(self):
         return self.copy()
@@ -728,7 +758,14 @@ class World(Caller):
         return self.copy()
 
     def __reduce__(self):
-        return _unpickle, (self.save(), self.options)
+        return _unpickle, (self.save(), self._chosen())
+
+    def _chosen(self):
+        """The options that are not as a new world has them, where the time step is missing."""
+        fresh = ffi.new("cairn_step_options *")
+        fresh[0] = lib.cairn_step_options_default()
+        return {o.name: value for o in STEP.options.values()
+                if (value := STEP.read(self._step, o)) != STEP.read(fresh, o)}
 
     def __repr__(self):
         if not self.alive:

@@ -1,6 +1,8 @@
 """Scenes: files, dicts and back; their runs, read again and compared with those of the program;
 and the programs that come with the package."""
+import gc
 import json
+import math
 import os
 import re
 import shutil
@@ -144,6 +146,57 @@ def test_the_run_of_a_world(tmp_path):
     assert run.result.check()
     with pytest.raises(cairn.Error, match="was stepped already"):
         world.begin(tmp_path / "more", duration=1)
+
+
+def resting_box():
+    world = cairn.World(time_step=1e-3, threads=1)
+    world.add_body(cairn.HalfSpace(), motion="fixed")
+    world.add_body(cairn.Box(size=(1, 1, 1)), mass=3, position=(0, 0, 0.5))
+    return world
+
+
+@pytest.mark.parametrize("order", ["destroy", "with", "scene", "cycle"])
+def test_a_world_ends_its_run_before_it_is_destroyed(tmp_path, order):
+    """The run is kept as interrupted, and goes on from its checkpoint."""
+    if order == "with":
+        with pytest.raises(KeyError):
+            with resting_box() as world:
+                run = world.begin(tmp_path / "run", duration=0.02)
+                run.step()
+                raise KeyError
+    elif order == "cycle":
+        world = resting_box()
+        run = world.begin(tmp_path / "run", duration=0.02)
+        run.step()
+        world.cycle, run.cycle = [run, world], [world, run]
+        del world, run
+        gc.collect()
+        run = None
+    else:
+        scene = falling() if order == "scene" else None
+        world = scene.world if scene else resting_box()
+        run = scene.begin(tmp_path / "run") if scene else \
+            world.begin(tmp_path / "run", duration=0.02)
+        run.step()
+        world.destroy()
+    if run is not None:
+        assert not run.goes_on and not world.alive
+        assert run.result.info.ending == "interrupted"
+        with pytest.raises(cairn.Error, match="has ended"):
+            run.step()
+    del run
+    again = cairn.continue_run(tmp_path / "run")
+    assert again.world.time == pytest.approx(1e-3)
+    again.step()
+    again.end()
+
+
+def test_series_with_an_interval_that_is_not_finite_are_refused(tmp_path):
+    for value in (math.nan, math.inf, -1):
+        world = resting_box()
+        with pytest.raises((cairn.NotFinite, cairn.BadInput), match=f"found {value:g}"):
+            world.begin(tmp_path / "run", duration=1,
+                        series=[dict(name="a", low=(0, 0, 0), interval=value)])
 
 
 def test_dicts_to_yaml_and_back(tmp_path):

@@ -54,6 +54,30 @@ def test_options_hold_until_given_again(world):
     assert world.time == pytest.approx(4e-3)
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_options_that_are_not_finite_are_refused_where_they_are_given(world, value):
+    """They leave the option as it was. So does a number out of range."""
+    for name in ("time_step", "tolerance", "stabilisation", "margin", "model_tolerance"):
+        before = world.options[name]
+        with pytest.raises((cairn.NotFinite, cairn.BadInput), match=f"found {value:g}"):
+            world.set(**{name: value})
+        assert world.options[name] == before
+    with pytest.raises(cairn.BadInput, match="found -1"):
+        world.set(time_step=-1)
+    with pytest.raises(cairn.Error, match="found"):
+        cairn.Sphere(radius=value)
+    with pytest.raises(cairn.Error, match="found"):
+        cairn.loads.Constant(force=(0, value, 0))
+    assert world.step().converged
+
+
+def test_a_world_without_a_time_step_can_be_copied():
+    import copy
+    world = cairn.World(tolerance=1e-6)
+    for other in (world.copy(), copy.copy(world), pickle.loads(pickle.dumps(world))):
+        assert other.options == world.options
+
+
 def test_bodies_know_their_numbers():
     world = cairn.World()
     box = world.add_body(cairn.Box(size=(1, 2, 3)), position=(1, 2, 3), density=100,
@@ -64,6 +88,19 @@ def test_bodies_know_their_numbers():
     assert list(box.velocity) == [1, 0, 0]
     assert "Box" in repr(box) and "600" in repr(box)
     assert "600" in box._repr_html_()
+
+
+def test_a_mass_of_0_is_refused():
+    """A mass that is not given is that of shape and density; one of 0 is given."""
+    world, ball = cairn.World(), cairn.Sphere(radius=0.1)
+    for make in (lambda: world.add_body(ball, mass=0),
+                 lambda: world.add_bodies(ball, position=[(0, 0, 1), (0, 0, 2)], mass=[1, 0]),
+                 lambda: world.add_inlet(count=1, rate=1, centre=(0, 0, 1), radius=0.1, mass=0),
+                 lambda: world.generate(cairn.generators.Grid(count=(1, 1, 1), spacing=(1, 1, 1),
+                                                              radius=0.1, mass=0))):
+        with pytest.raises(cairn.BadInput, match="found 0, expected"):
+            make()
+    assert world.body_count == 0
 
 
 def test_a_body_that_was_removed_is_not_found(world):
@@ -261,6 +298,12 @@ def test_a_view_is_the_librarys_memory(world):
         x[0, 0] = 3
     with pytest.raises(ValueError):
         x += 1
+    for one in (x, np.asarray(x), x[1], x[:, 2].view(np.ndarray), world.bodies.uid, world.impulses):
+        with pytest.raises(ValueError):
+            one.flags.writeable = True
+        with pytest.raises(ValueError):
+            one.setflags(write=True)
+    assert world.positions[1, 2] == 1.1
 
 
 def test_every_column_of_the_tables_is_there():

@@ -27,6 +27,18 @@ cairn_status cairn_table_add_column(cairn_table *t, const char *name, size_t len
     return CAIRN_OK;
 }
 
+/* Which of two columns of one name is meant cannot be known. Columns without a name, as behind a
+ * comma at the end of a line, cannot be meant. */
+static cairn_status check_names(const cairn_table *t, cairn_error *error)
+{
+    for (int i = 1; i < t->column_count; i++)
+        if (t->columns[i][0] && cairn_table_find(t, t->columns[i]) < i)
+            return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                              "columns %d and %d are both called '%s', expected different names",
+                              cairn_table_find(t, t->columns[i]) + 1, i + 1, t->columns[i]);
+    return CAIRN_OK;
+}
+
 cairn_status cairn_table_reserve(cairn_table *t, int64_t rows)
 {
     void *values = t->values, *lines = t->line;
@@ -326,20 +338,38 @@ static cairn_status read_snapshot(lines *l, double expected, cairn_table *t)
     return CAIRN_OK;
 }
 
-/* Snapshot options->frame, counted from 0; -1: the last one. */
+/* A file that was cut short is not read up to there as if it were whole: the last snapshot would be
+ * another one, or its last number another number. */
+static cairn_status refuse_cut(const lines *l, int64_t snapshots)
+{
+    char message[160];
+    snprintf(message, sizeof message,
+             "the file is cut short, expected a whole snapshot; before it are %lld, which 'frame' "
+             "counts from 0",
+             (long long)snapshots);
+    return fail_line(l, message);
+}
+
+/* Snapshot options->frame, counted from 0; -1: the last one. LAMMPS ends every line. */
 static cairn_status read_dump(lines *l, const cairn_table_options *options, cairn_table *t)
 {
     double count = NAN;
     int64_t snapshot = 0;
+    bool begun = false, torn = false; /* lines behind the last snapshot; its last line has no end */
     while (next_line(l)) {
         if (begins(l, "ITEM: NUMBER OF ATOMS") && next_line(l))
             count = number_of((word){ l->line, l->length });
+        begun = begun || l->length > 0;
         if (!begins(l, "ITEM: ATOMS"))
             continue;
         TRY(read_snapshot(l, count, t));
-        if (snapshot++ == options->frame)
+        begun = false;
+        torn = l->at == l->end && l->end[-1] != '\n';
+        if (!torn && snapshot++ == options->frame)
             return CAIRN_OK;
     }
+    if (torn || (begun && snapshot > 0))
+        return refuse_cut(l, snapshot);
     if (snapshot == 0)
         return fail_line(l, "found no ITEM: ATOMS, expected a dump file of LAMMPS");
     if (options->frame >= 0)
@@ -367,17 +397,32 @@ static const struct {
 
 enum { STYLES = sizeof styles / sizeof styles[0] };
 
-/* The style behind "Atoms # sphere". Without one, 7 or 10 columns are spheres and 5 or 8 points. */
+/* The words of a line before a comment. */
+static int count_before_comment(const lines *l)
+{
+    lines part = *l;
+    const char *comment = memchr(l->line, '#', l->length);
+    part.length = comment ? (size_t)(comment - l->line) : l->length;
+    return count_words(&part, 0);
+}
+
+/* The style behind "Atoms # sphere"; -1: it is missing or unknown. Only style atomic has 5 columns;
+ * 7 columns may be those of sphere, full, ellipsoid, peri and others. */
 static int style_of(const lines *head, const lines *first)
 {
+    const char *comment = memchr(head->line, '#', head->length);
+    lines rest = { 0 };
     size_t at = 0;
     word w;
-    for (int i = 0; next_word(head, &at, 0, &w); i++)
-        for (int k = 0; i > 1 && k < STYLES; k++)
-            if (is_word(w, styles[k].style))
-                return k;
-    int count = count_words(first, 0);
-    return count == 7 || count == 10 ? 0 : count == 5 || count == 8 ? 1 : -1;
+    int found = -1;
+    if (comment)
+        rest = (lines){ .line = comment + 1,
+                        .length = head->length - (size_t)(comment + 1 - head->line) };
+    if (!next_word(&rest, &at, 0, &w))
+        return count_before_comment(first) == 5 ? 1 : -1;
+    for (int k = 0; k < STYLES; k++)
+        found = is_word(w, styles[k].style) ? k : found;
+    return found;
 }
 
 /* Whether a line begins a section: a word in capitals that is no number of the head. */
@@ -402,11 +447,13 @@ static cairn_status read_atoms(lines *l, double atoms, cairn_table *t)
         return fail_line(l, "found a second section Atoms");
     if (!first_of_section(l))
         return fail_line(l, "found nothing, expected atoms");
-    int style = style_of(&head, l);
+    int style = style_of(&head, l), count = count_before_comment(l);
     if (style < 0)
         return fail_line(&head,
                          "unknown atom style, expected Atoms # sphere, atomic, charge, bond, "
                          "molecular, full or ellipsoid");
+    if (count != styles[style].count && count != styles[style].count + 3) /* with image flags */
+        return fail_line(l, "found another number of columns than the atom style has");
     lines names = { .line = styles[style].columns, .length = strlen(styles[style].columns) };
     TRY(take_names(t, &names, 0, 0));
     for (double i = 0; i < atoms; i++) {
@@ -595,6 +642,8 @@ cairn_status cairn_table_read(const char *path, const cairn_table_options *optio
                               : formats[format].read(path, options, t, error);
     if (status == CAIRN_OK && t->row_count == 0)
         status = cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the table has no rows");
+    if (status == CAIRN_OK)
+        status = check_names(t, error);
     if (status == CAIRN_NO_MEMORY)
         cairn_fail(error, status, NULL, "out of memory");
     if (status == CAIRN_UNSUPPORTED && !error->message[0] && t->column_count == MOST_COLUMNS)

@@ -59,8 +59,7 @@ typedef struct grid {
     int dimension, cells[3];
     double low[3], edge[3];       /* m */
     double knot;                  /* m: a */
-    const cairn_lattice *lattice; /* NULL: images do not count */
-    cairn_vec3 reciprocal[3];     /* 1/m */
+    cairn_image_space space;
     size_t count;
     double *sum[FIELDS];
     double *weight[3]; /* scratch: of the cells of each axis */
@@ -205,60 +204,15 @@ static void spread_branch(const grid *g, cairn_vec3 from, cairn_vec3 to, cairn_v
 
 /* ---- images --------------------------------------------------------------------------------- */
 
-static bool is_periodic(const grid *g, int axis)
-{
-    cairn_vec3 e = g->lattice ? g->lattice->edge[axis] : (cairn_vec3){ 0, 0, 0 };
-    return e.x != 0 || e.y != 0 || e.z != 0;
-}
-
 /* The images of a thing between two points of which kernels may reach the grid. */
-typedef struct images {
-    int from[3], to[3];
-    int at[3]; /* the present one */
-} images;
-
-static images images_of(const grid *g, cairn_vec3 one, cairn_vec3 other)
+static cairn_image_range images_of(const grid *g, cairn_vec3 one, cairn_vec3 other)
 {
-    images all = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } };
-    for (int axis = 0; axis < 3; axis++) {
-        /* along the reciprocal vector: of the grid with its rim, less those of both points */
-        double low = 0, high = 0, p = 0, q = 0;
-        for (int k = 0; k < g->dimension && is_periodic(g, axis); k++) {
-            double b = cairn_component(g->reciprocal[axis], k);
-            double begin = b * (g->low[k] - 2 * g->knot);
-            double end = b * (g->low[k] + g->cells[k] * g->edge[k] + 2 * g->knot);
-            low += fmin(begin, end);
-            high += fmax(begin, end);
-            p += b * cairn_component(one, k);
-            q += b * cairn_component(other, k);
-        }
-        all.from[axis] = is_periodic(g, axis) ? (int)ceil(low - fmax(p, q)) : 0;
-        all.to[axis] = is_periodic(g, axis) ? (int)floor(high - fmin(p, q)) : 0;
-        all.at[axis] = all.from[axis];
+    cairn_region rim = { .dimension = g->dimension };
+    for (int k = 0; k < g->dimension; k++) {
+        rim.low[k] = g->low[k] - 2 * g->knot;
+        rim.high[k] = g->low[k] + g->cells[k] * g->edge[k] + 2 * g->knot;
     }
-    all.at[0]--; /* before the first one */
-    return all;
-}
-
-/* Go to the next image; false: there is none. */
-static bool next_image(images *all)
-{
-    for (int axis = 0; axis < 3; axis++) {
-        if (++all->at[axis] <= all->to[axis])
-            return all->from[1] <= all->to[1] && all->from[2] <= all->to[2];
-        all->at[axis] = all->from[axis];
-    }
-    return false;
-}
-
-/* Of the edges (m), or of their rates (m/s). */
-static cairn_vec3 shift_by(const grid *g, const images *all, bool rates)
-{
-    cairn_vec3 sum = { 0, 0, 0 };
-    for (int axis = 0; axis < 3 && g->lattice; axis++)
-        sum = cairn_add_scaled(sum, all->at[axis],
-                               rates ? g->lattice->rate[axis] : g->lattice->edge[axis]);
-    return sum;
+    return cairn_measure_images(&g->space, &rim, one, other);
 }
 
 /* ---- the sums ------------------------------------------------------------------------------- */
@@ -287,10 +241,10 @@ static void add_grains(const cairn_measure *m, const grid *g)
     for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);) {
         if (!s->is_grain[i])
             continue;
-        images all = images_of(g, s->x[i], s->x[i]);
-        while (next_image(&all))
-            add_grain(s, g, i, cairn_add(s->x[i], shift_by(g, &all, false)),
-                      cairn_add(s->v[i], shift_by(g, &all, true)));
+        cairn_image_range all = images_of(g, s->x[i], s->x[i]);
+        while (cairn_measure_next_image(&all))
+            add_grain(s, g, i, cairn_add(s->x[i], cairn_measure_shift(&g->space, &all)),
+                      cairn_add(s->v[i], cairn_measure_drift(&g->space, &all)));
     }
 }
 
@@ -322,14 +276,14 @@ static void add_contact(const cairn_measure *m, const grid *g, int c)
     /* most candidates carry no force */
     if (!cairn_measure_branch(s, c, &from, &to) || cairn_dot(f, f) == 0)
         return;
-    images all = images_of(g, from, to);
-    while (next_image(&all)) {
-        cairn_vec3 shift = shift_by(g, &all, false);
+    cairn_image_range all = images_of(g, from, to);
+    while (cairn_measure_next_image(&all)) {
+        cairn_vec3 shift = cairn_measure_shift(&g->space, &all);
         spread_branch(g, cairn_add(from, shift), cairn_add(to, shift), f);
     }
     all = images_of(g, s->point[c], s->point[c]);
-    while (next_image(&all))
-        add_point(m, g, c, cairn_add(s->point[c], shift_by(g, &all, false)));
+    while (cairn_measure_next_image(&all))
+        add_point(m, g, c, cairn_add(s->point[c], cairn_measure_shift(&g->space, &all)));
 }
 
 /* u = (rho u)/rho, and the kinetic stress with the velocities relative to u. */
@@ -360,40 +314,10 @@ static double find_width(const cairn_measure *m)
     return m->options->width > 0 ? m->options->width : grains > 0 ? sum / grains : 0;
 }
 
-/* Whether the box of the diagonal of the edges fills space with its images: in some order of the
- * axes, each edge has no components along later ones. */
-static bool fills_space(const cairn_lattice *cell)
-{
-    static const int orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-                                      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
-    bool any = false;
-    for (int o = 0; o < 6 && !any; o++) {
-        any = true;
-        for (int i = 0; i < 3; i++)
-            for (int later = i + 1; later < 3; later++) {
-                cairn_vec3 e = cell->edge[orders[o][i]];
-                any = any && fabs(cairn_component(e, orders[o][later])) <= 1e-14 * cairn_norm(e);
-            }
-    }
-    return any;
-}
-
-/* The vectors b_i with b_i.e_j = 1 for i = j, else 0; axes without an edge count as 1 m. */
-static void find_reciprocal(grid *g)
-{
-    static const cairn_vec3 axis[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
-    cairn_vec3 e[3];
-    for (int i = 0; i < 3; i++)
-        e[i] = is_periodic(g, i) ? g->lattice->edge[i] : axis[i];
-    double volume = cairn_dot(e[0], cairn_cross(e[1], e[2]));
-    for (int i = 0; i < 3; i++)
-        g->reciprocal[i] = cairn_scale(1 / volume, cairn_cross(e[(i + 1) % 3], e[(i + 2) % 3]));
-}
-
 /* An open side along a periodic axis is that of the cell, in a whole number of cells. */
 static void take_side(const cairn_measure *m, grid *g, int k)
 {
-    double length = fabs(cairn_component(g->lattice->edge[k], k));
+    double length = fabs(cairn_component(g->space.lattice->edge[k], k));
     double cells = fmin(fmax(1, round(length / g->edge[k])), MOST_CELLS + 1.0);
     g->low[k] = cairn_component(m->sample->lattice.corner, k);
     g->cells[k] = (int)cells;
@@ -433,7 +357,7 @@ static cairn_region find_extent(const cairn_measure *m)
 /* Open sides end where the kernels of all grains and contacts do, at a multiple of the edge. */
 static bool find_side(const cairn_measure *m, const cairn_region *all, grid *g, int k)
 {
-    if (is_periodic(g, k) && isinf(m->box.low[k]) && isinf(m->box.high[k])) {
+    if (cairn_measure_repeats(&g->space, k) && isinf(m->box.low[k]) && isinf(m->box.high[k])) {
         take_side(m, g, k);
         return g->cells[k] <= MOST_CELLS;
     }
@@ -457,8 +381,7 @@ static cairn_status find_grid(const cairn_measure *m, grid *g)
     g->knot = sqrt(3) * width;
     for (int k = 0; k < 3; k++)
         g->edge[k] = m->options->cell > 0 ? m->options->cell : 2 * width;
-    g->lattice = fills_space(&m->sample->lattice) ? &m->sample->lattice : NULL;
-    find_reciprocal(g);
+    g->space = cairn_measure_space(m->sample);
     double cells = 1;
     const cairn_region all = find_extent(m);
     for (int k = 0; k < g->dimension; k++) {

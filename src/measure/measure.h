@@ -153,6 +153,34 @@ static inline bool cairn_visit_next(cairn_visit *visit, int *i)
     return true;
 }
 
+/* ---- images in periodic samples: images.c --------------------------------------------------- */
+
+/* The lattice of a sample with its reciprocal vectors. */
+typedef struct cairn_image_space {
+    const cairn_lattice *lattice; /* NULL: images do not count, since the box of the edges does not
+                                     fill space */
+    cairn_vec3 reciprocal[3];     /* 1/m */
+} cairn_image_space;
+
+/* Images, given by how many edges they lie away. */
+typedef struct cairn_image_range {
+    int from[3], to[3];
+    int at[3]; /* the present one */
+} cairn_image_range;
+
+cairn_image_space cairn_measure_space(const cairn_sample *sample);
+/* Whether images lie along an axis. */
+bool cairn_measure_repeats(const cairn_image_space *s, int axis);
+/* Those of a thing between two points that may reach a box; without images itself. Before the first
+ * one. */
+cairn_image_range cairn_measure_images(const cairn_image_space *s, const cairn_region *box,
+                                       cairn_vec3 one, cairn_vec3 other);
+/* Go to the next image; false: there is none. */
+bool cairn_measure_next_image(cairn_image_range *all);
+/* What the present image adds to places (m), and to velocities (m/s). */
+cairn_vec3 cairn_measure_shift(const cairn_image_space *s, const cairn_image_range *all);
+cairn_vec3 cairn_measure_drift(const cairn_image_space *s, const cairn_image_range *all);
+
 /* ---- helpers -------------------------------------------------------------------------------- */
 
 /* Radius (m) of grain i, or of a ball of its volume; 0: not known. */

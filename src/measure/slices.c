@@ -94,31 +94,57 @@ static cairn_region slice_region(const cairn_region *region, int axis, int k, in
     return cut;
 }
 
+/* A grain, or an image of it. */
+typedef struct grain {
+    int i;
+    cairn_vec3 x, v;
+} grain;
+
 /* Divide the volume of a ball among all slices that it reaches. */
-static void add_ball(const cairn_measure *m, const cairn_region *region, int i, slice *slices)
+static void add_ball(const cairn_measure *m, const cairn_region *region, const grain *g,
+                     slice *slices)
 {
-    const cairn_sample *s = m->sample;
     int bins = (int)m->options->bins;
-    double at = cairn_component(s->x[i], m->axis), radius = cairn_measure_radius(s, i);
+    double at = cairn_component(g->x, m->axis), radius = cairn_measure_radius(m->sample, g->i);
     int last = slice_at(region, m->axis, at + radius, bins);
     for (int k = slice_at(region, m->axis, at - radius, bins); k <= last; k++) {
         cairn_region cut = slice_region(region, m->axis, k, bins);
-        slices[k].solid += cairn_region_ball(&cut, s->x[i], radius);
+        slices[k].solid += cairn_region_ball(&cut, g->x, radius);
     }
 }
 
 /* Grain counts, velocities and contacts belong to the slice of the centre. */
-static void add_grain(const cairn_measure *m, const cairn_region *region, int i, slice *slices)
+static void add_grain(const cairn_measure *m, const cairn_region *region, const grain *g,
+                      slice *slices)
 {
-    const cairn_sample *s = m->sample;
-    if (!cairn_region_contains(region, s->x[i]))
+    if (!cairn_region_contains(region, g->x))
         return;
-    double at = cairn_component(s->x[i], m->axis);
+    double at = cairn_component(g->x, m->axis);
     slice *mine = &slices[slice_at(region, m->axis, at, (int)m->options->bins)];
     mine->grains++;
-    mine->v = cairn_add(mine->v, s->v[i]);
-    mine->square += cairn_dot(s->v[i], s->v[i]);
-    mine->contacts += cairn_measure_touching(m, i);
+    mine->v = cairn_add(mine->v, g->v);
+    mine->square += cairn_dot(g->v, g->v);
+    mine->contacts += cairn_measure_touching(m, g->i);
+}
+
+/* Grain i with all its images that reach the region. */
+static void add_images(const cairn_measure *m, const cairn_image_space *space,
+                       const cairn_region *region, int i, slice *slices)
+{
+    const cairn_sample *s = m->sample;
+    cairn_region rim = *region;
+    double radius = cairn_measure_radius(s, i);
+    for (int k = 0; k < rim.dimension; k++) {
+        rim.low[k] -= radius;
+        rim.high[k] += radius;
+    }
+    cairn_image_range all = cairn_measure_images(space, &rim, s->x[i], s->x[i]);
+    while (cairn_measure_next_image(&all)) {
+        const grain g = { i, cairn_add(s->x[i], cairn_measure_shift(space, &all)),
+                          cairn_add(s->v[i], cairn_measure_drift(space, &all)) };
+        add_ball(m, region, &g, slices);
+        add_grain(m, region, &g, slices);
+    }
 }
 
 /* Temperature from the sums, |v|^2 - |u|^2 averaged over the dimensions; rounding may make it
@@ -141,15 +167,29 @@ static cairn_status write_slice(cairn_measure *m, const cairn_region *region, co
     return cairn_measure_row(m, row);
 }
 
+/* Open sides along periodic axes are those of the cell, unless there are no grains. */
+static void take_cell(const cairn_measure *m, const cairn_image_space *space, cairn_region *region)
+{
+    bool any = region->high[m->axis] > region->low[m->axis];
+    for (int k = 0; k < region->dimension && any; k++) {
+        if (!cairn_measure_repeats(space, k) || !isinf(m->box.low[k]) || !isinf(m->box.high[k]))
+            continue;
+        region->low[k] = cairn_component(space->lattice->corner, k);
+        region->high[k] = region->low[k] + fabs(cairn_component(space->lattice->edge[k], k));
+    }
+}
+
 /* Profiles along the axis. Along it the box ends where the balls end, across it at quantiles,
- * away from walls. The volume of a ball is divided among slices, but its other quantities belong
- * to one. */
+ * away from walls, and along periodic axes at the faces of the cell. The volume of a ball is
+ * divided among slices, but its other quantities belong to one. */
 static cairn_status slices(cairn_measure *m)
 {
     cairn_region region;
     const cairn_sample *s = m->sample;
     int bins = (int)m->options->bins, i;
+    const cairn_image_space space = cairn_measure_space(s);
     TRY(cairn_region_column(m, m->axis, &region));
+    take_cell(m, &space, &region);
     TRY(cairn_measure_touch(m));
     slice *all = cairn_arena_take(m->arena, (size_t)bins, sizeof *all);
     if (!all)
@@ -159,10 +199,8 @@ static cairn_status slices(cairn_measure *m)
     if (!(cairn_region_volume(&region) > 0))
         return CAIRN_OK;
     for (cairn_visit w = cairn_visit_bodies(m); cairn_visit_next(&w, &i);)
-        if (s->is_grain[i]) {
-            add_ball(m, &region, i, all);
-            add_grain(m, &region, i, all);
-        }
+        if (s->is_grain[i])
+            add_images(m, &space, &region, i, all);
     for (int k = 0; k < bins; k++)
         TRY(write_slice(m, &region, &all[k], k));
     return CAIRN_OK;

@@ -500,6 +500,7 @@ static cairn_status finish(run *r, cairn_status status)
     status = status != CAIRN_OK ? status : seen;
     r->summary.ranks = cairn_team_dismiss(&r->team, r->scene);
     r->summary.joints = count_joints(r->team.world);
+    r->summary.inlets = cairn_run_inlets_of(r->team.world);
     cairn_run_summary_finish(&r->summary);
     measure_lift(r);
     if (!r->write_failed)
@@ -519,6 +520,17 @@ static cairn_status finish(run *r, cairn_status status)
     return status != CAIRN_OK ? status : measured != CAIRN_OK ? measured : last;
 }
 
+static cairn_status check_series(const cairn_scene *scene, cairn_error *error)
+{
+    for (int i = 0; i < scene->series_count; i++) {
+        double interval = scene->series[i].interval;
+        if (!(interval >= 0) || !isfinite(interval))
+            return cairn_fail(error, isfinite(interval) ? CAIRN_BAD_INPUT : CAIRN_NOT_FINITE,
+                              "series.interval", "found %g, expected a number >= 0 in s", interval);
+    }
+    return CAIRN_OK;
+}
+
 /* The scene may have been built in C, so all options are checked again before anything is
  * written. */
 static cairn_status check(const cairn_scene *scene, cairn_error *error)
@@ -528,6 +540,7 @@ static cairn_status check(const cairn_scene *scene, cairn_error *error)
     TRY(cairn_step_options_check(&scene->step, cairn_world_dimension(scene->world), error));
     TRY(cairn_record_check(cairn_run_record(), &scene->run, error));
     TRY(cairn_run_check_steps(scene, error));
+    TRY(check_series(scene, error));
     if (scene->run.statistics.count > 0)
         TRY(cairn_measure_options_check(&scene->measure, cairn_world_dimension(scene->world),
                                         error));

@@ -790,11 +790,16 @@ static cairn_status write_ranks(hid_t root, const cairn_run_ranks *r, cairn_erro
 static cairn_status write_totals(hid_t root, const cairn_run_summary *s,
                                  const cairn_run_ending *ending, cairn_error *error)
 {
+    const cairn_run_inlets *i = &s->inlets;
+    const int64_t inlets[] = { i->bodies, i->released, i->unplaced, i->later };
     cairn_hdf5_values hash = { CAIRN_HDF5_ULONG, 1, &s->hash };
+    cairn_hdf5_values came = { CAIRN_HDF5_LONG, CAIRN_COUNT(inlets), inlets };
     TRY(cairn_hdf5_attribute(root, "hash", hash, error));
     TRY(cairn_hdf5_real(root, "wall_seconds", s->wall_seconds, error));
     TRY(cairn_hdf5_real(root, "initial_energy", s->initial_energy, error));
     TRY(write_ranks(root, &s->ranks, error));
+    if (s->inlets.bodies > 0)
+        TRY(cairn_hdf5_attribute(root, "inlets", came, error));
     if (s->has_packing)
         TRY(cairn_hdf5_real(root, "packing_fraction", s->packing.fraction, error));
     TRY(cairn_hdf5_text(root, "message", ending->message, error));

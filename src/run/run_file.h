@@ -146,6 +146,8 @@ void cairn_report_entry_set(const cairn_report_entry *entry, void *record, doubl
 /* The summary before the first step; initial_energy and the energies are those of the current
  * state. */
 cairn_run_summary cairn_run_summary_start(const cairn_world *world);
+/* What the inlets of a world have released and what they have not. */
+cairn_run_inlets cairn_run_inlets_of(const cairn_world *world);
 
 /* Add a step to a list of ranges of steps. Steps must be added in increasing order. */
 void cairn_run_spans_add(cairn_run_spans *spans, int64_t step);

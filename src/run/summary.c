@@ -10,6 +10,7 @@
 
 #include "base/common.h"
 #include "cairn/backend.h"
+#include "cairn/generate.h"
 #include "cairn/joint.h"
 #include "file/file.h"
 
@@ -27,6 +28,22 @@ cairn_run_summary cairn_run_summary_start(const cairn_world *world)
     s.worst.judgement.asked.worst_contact = s.worst.judgement.coulomb.worst_contact = -1;
     s.mean.judgement.asked.worst_contact = s.mean.judgement.coulomb.worst_contact = -1;
     return s;
+}
+
+cairn_run_inlets cairn_run_inlets_of(const cairn_world *world)
+{
+    cairn_run_inlets all = { .worst = -1 };
+    int64_t most = 0;
+    for (int i = 0; i < cairn_world_inlet_count(world); i++) {
+        cairn_inlet_state inlet = cairn_world_inlet(world, i);
+        all.bodies += inlet.count;
+        all.released += inlet.released;
+        all.unplaced += inlet.unplaced;
+        all.worst = inlet.unplaced > most ? i : all.worst;
+        most = inlet.unplaced > most ? inlet.unplaced : most;
+    }
+    all.later = all.bodies - all.released - all.unplaced;
+    return all;
 }
 
 /* The larger of two numbers. NaN wins and stays: a step that could not be judged is the worst
@@ -228,6 +245,19 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_end(json);
 }
 
+/* Only of a run with inlets. */
+static void write_inlets(cairn_json *json, const cairn_run_inlets *inlets)
+{
+    if (inlets->bodies == 0)
+        return;
+    cairn_json_begin(json, "inlets");
+    cairn_json_integer(json, "bodies", inlets->bodies);
+    cairn_json_integer(json, "released", inlets->released);
+    cairn_json_integer(json, "unplaced", inlets->unplaced);
+    cairn_json_integer(json, "later", inlets->later);
+    cairn_json_end(json);
+}
+
 static void write_certificate(cairn_json *json, const cairn_run_summary *s)
 {
     cairn_json_begin(json, "certificate");
@@ -349,6 +379,7 @@ static void write_all(cairn_json *json, const cairn_run_summary *s, const cairn_
     cairn_json_flag(json, "interrupted", s->interrupted);
     write_settings(json, scene);
     write_counts(json, s);
+    write_inlets(json, &s->inlets);
     write_events(json, scene);
     write_certificate(json, s);
     write_entries(json, "energy", &cairn_energy_entries, &s->energy);

@@ -21,16 +21,33 @@
 #include "file/file.h"
 #include "scene/stages.h"
 
-/* MOST_LEVELS: includes within includes; MOST_PARAMETERS bounds the search for a name; MOST_TEXT:
- * bytes of a scalar after its parameters have been put in. */
-enum { MOST_LEVELS = 8, MOST_PARAMETERS = 200, MOST_TEXT = 4096, NAME_BYTES = 64 };
+/* MOST_LEVELS: includes within includes; MOST_INCLUDES and MOST_MIB: files that a scene includes
+ * and their texts, each counted as often as it is included, since files that include each other
+ * many times grow as a power of the levels; MOST_PARAMETERS bounds the search for a name;
+ * MOST_TEXT: bytes of a scalar after its parameters have been put in. */
+enum {
+    MOST_LEVELS = 8,
+    MOST_INCLUDES = 1000,
+    MOST_MIB = 64,
+    MOST_PARAMETERS = 200,
+    MOST_TEXT = 4096,
+    NAME_BYTES = 64
+};
 
 /* ---- sub-scenes ----------------------------------------------------------------------------- */
 
+/* What all levels together have included. */
+typedef struct included_sum {
+    int files;
+    size_t bytes;
+} included_sum;
+
 /* A file that is being read, and the one that includes it. */
 typedef struct level {
+    char path[CAIRN_PATH_BYTES];
     char real[CAIRN_PATH_BYTES]; /* with all links resolved, to recognise a cycle */
     const struct level *above;
+    included_sum *sum;
     int depth;
 } level;
 
@@ -101,6 +118,24 @@ static cairn_status refuse_cycle(cairn_scene_build *b, const cairn_yaml_node *no
     return CAIRN_OK;
 }
 
+/* Count a file, of `bytes`; it is counted before it becomes nodes. */
+static cairn_status count_file(cairn_scene_build *b, const cairn_yaml_node *node, included_sum *sum,
+                               size_t bytes)
+{
+    sum->files++;
+    sum->bytes += bytes;
+    if (sum->files > MOST_INCLUDES)
+        return cairn_yaml_fail(node, NULL, b->error,
+                               "the scene includes more than %d files, each counted as often as it "
+                               "is included",
+                               MOST_INCLUDES);
+    if (sum->bytes > (size_t)MOST_MIB << 20)
+        return cairn_yaml_fail(node, NULL, b->error,
+                               "the files that the scene includes have more than %d MiB together",
+                               MOST_MIB);
+    return CAIRN_OK;
+}
+
 /* The text of an included file as comments, for the copy of the scene in the run folder. */
 static cairn_status note_text(cairn_scene_build *b, cairn_scene_text *record, const char *name,
                               const char *text)
@@ -121,14 +156,16 @@ static cairn_status note_text(cairn_scene_build *b, cairn_scene_text *record, co
 
 /* Parse a file into nodes of the same tree, which bounds the number of nodes of all files. */
 static cairn_status parse_included(cairn_scene_build *b, const cairn_yaml_node *node,
-                                   const char *path, cairn_scene_text *record,
+                                   const level *here, cairn_scene_text *record,
                                    cairn_yaml_node **out)
 {
     cairn_scene_text text = { 0 };
     cairn_yaml_node *root = b->tree.root;
-    cairn_status status = cairn_scene_text_read(b, path, &text);
+    cairn_status status = cairn_scene_text_read(b, here->path, &text);
     if (status == CAIRN_OK)
-        status = cairn_yaml_parse(&b->tree, text.text, text.length, path, b->error);
+        status = count_file(b, node, here->sum, text.length);
+    if (status == CAIRN_OK)
+        status = cairn_yaml_parse(&b->tree, text.text, text.length, here->path, b->error);
     *out = b->tree.root;
     b->tree.root = root;
     if (status == CAIRN_OK)
@@ -147,14 +184,13 @@ static cairn_status include_one(cairn_scene_build *b, cairn_yaml_node *root,
                                 const cairn_yaml_node *node, const level *above,
                                 cairn_scene_text *record)
 {
-    char path[CAIRN_PATH_BYTES];
-    level here = { .above = above, .depth = above->depth + 1 };
+    level here = { .above = above, .sum = above->sum, .depth = above->depth + 1 };
     cairn_yaml_node *included = NULL;
-    TRY(cairn_scene_find_file(b, node, path));
-    if (!realpath(path, here.real))
-        snprintf(here.real, sizeof here.real, "%s", path); /* reading it says what is wrong */
+    TRY(cairn_scene_find_file(b, node, here.path));
+    if (!realpath(here.path, here.real))
+        snprintf(here.real, sizeof here.real, "%s", here.path); /* reading it says what is wrong */
     TRY(refuse_cycle(b, node, &here));
-    TRY(parse_included(b, node, path, record, &included));
+    TRY(parse_included(b, node, &here, record, &included));
     TRY(include_all(b, included, &here, record));
     join(root, included);
     return CAIRN_OK;
@@ -189,7 +225,8 @@ static cairn_status include_all(cairn_scene_build *b, cairn_yaml_node *root, con
 
 cairn_status cairn_scene_include(cairn_scene_build *b, cairn_scene_text *record)
 {
-    level top = { .depth = 0 };
+    included_sum sum = { 0 };
+    level top = { .sum = &sum };
     if (b->tree.root->kind != CAIRN_YAML_MAPPING)
         return CAIRN_OK; /* refused later, with a message of its own */
     if (!realpath(b->tree.root->file, top.real))

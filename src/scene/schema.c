@@ -194,7 +194,8 @@ static void write_type(cairn_json *json, const cairn_option *option)
 }
 
 /* The default of an option that is not required. JSON has no infinity: such a default is left
- * out. Lists are empty by default and are left out as well. */
+ * out, and so is one that cannot be given: a mass of 0 is that of no body. Lists are empty by
+ * default and are left out as well. */
 static void write_default(cairn_json *json, const cairn_option *option, const void *field)
 {
     const cairn_vec3 *v = field;
@@ -204,7 +205,7 @@ static void write_default(cairn_json *json, const cairn_option *option, const vo
     switch (option->type) {
     case CAIRN_OPTION_REAL:
     case CAIRN_OPTION_VARYING:
-        if (isfinite(*(const double *)field))
+        if (isfinite(*(const double *)field) && *(const double *)field >= option->minimum)
             cairn_json_real(json, "default", *(const double *)field);
         break;
     case CAIRN_OPTION_INTEGER:

@@ -264,6 +264,8 @@ static cairn_status take_substance(cairn_scene_build *b, const source *s, int64_
     }
     TRY(take(b, s, row, DENSITY, s->options.density, &def->density));
     TRY(take(b, s, row, MASS, 0, &def->mass));
+    if (s->column[MASS] >= 0 && !(def->mass > 0) && !s->options.glued)
+        return fail_row(b, s, row, "found a mass that is not greater than 0");
     TRY(take(b, s, row, TYPE, 1, &type));
     def->material = s->material;
     if (s->material_count == 0)

@@ -484,6 +484,8 @@ static cairn_status read_generated(cairn_scene_build *b, const cairn_yaml_node *
     TRY(read_form(b, node, &g->shape, &g->radius));
     if (mass)
         TRY(read_distribution(b, mass, &g->mass));
+    if (mass && g->mass.kind == CAIRN_DISTRIBUTION_CONSTANT && !(g->mass.value > 0))
+        return cairn_yaml_fail(mass, NULL, b->error, "found 0, expected a mass > 0 kg");
     return cairn_scene_read_material(b, node, &g->material);
 }
 

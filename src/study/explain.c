@@ -57,6 +57,7 @@ typedef struct facts {
     /* the attribute `ranks`: members (0: one process); s: compute, wait, send, most compute;
      * messages and bytes of all */
     double ranks[7];
+    double inlets[4];        /* the attribute `inlets`: bodies, released, unplaced, later */
     double repeated, missed; /* steps                                               */
     double exhausted;        /* missed steps that used all iterations: more might have helped */
     double mean_iterations;
@@ -159,6 +160,8 @@ static void sum_up(facts *f)
         f->total += f->seconds[k];
 }
 
+enum { BODIES, RELEASED, UNPLACED, LATER };
+
 /* Settings that the file lacks stay 0; the rules treat 0 as unknown. */
 static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_error *error)
 {
@@ -170,6 +173,8 @@ static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_e
     cairn_hdf5_read_real_attribute(file, "margin", &f->margin);
     if (!cairn_hdf5_read_reals_attribute(file, "ranks", 7, f->ranks))
         f->ranks[0] = 0;
+    if (!cairn_hdf5_read_reals_attribute(file, "inlets", 4, f->inlets))
+        f->inlets[BODIES] = f->inlets[RELEASED] = f->inlets[UNPLACED] = f->inlets[LATER] = 0;
     TRY(cairn_hdf5_open_group(file, "steps", &group, error));
     cairn_status status = read_columns(group, arena, f, error);
     H5Gclose(group);
@@ -222,6 +227,17 @@ static void tell_ranks(const facts *f, FILE *out)
             r[MOST_COMPUTE]);
     fprintf(out, "  %-20s %.0f of %.3g MB in all by a rank\n", "messages", r[MESSAGES] / r[MEMBERS],
             r[BYTES] / r[MEMBERS] / 1e6);
+}
+
+/* Where inlets have not brought all bodies. */
+static void tell_inlets(const facts *f, FILE *out)
+{
+    static const char *const names[] = { "came", "found no free place", "due later" };
+    if (!(f->inlets[RELEASED] < f->inlets[BODIES]))
+        return;
+    fprintf(out, "\nthe %.0f bodies of inlets\n", f->inlets[BODIES]);
+    for (int k = 0; k < 3; k++)
+        fprintf(out, "  %-20s %.0f\n", names[k], f->inlets[RELEASED + k]);
 }
 
 static void tell_worst(const facts *f, FILE *out, const char *name, const double *column,
@@ -468,10 +484,19 @@ static bool moved_apart(const facts *f, char *text, size_t n)
     return f->energy > 0 && f->correction > 0.05 * f->energy && matters(f, f->correction);
 }
 
-/* The advice is printed in this order: accuracy, cost, energy. */
-static rule_fn *const rules[] = { share_missed,   convex_gap,   deep_overlap,  often_repeated,
-                                  slow_collision, uneven_ranks, waiting_ranks, many_iterations,
-                                  numerical_loss, moved_apart };
+static bool full_inlets(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "%.0f of the %.0f bodies of inlets did not come, because what came before fills the "
+             "region of their inlet: make the region larger, the velocity higher or the rate lower",
+             f->inlets[UNPLACED], f->inlets[BODIES]);
+    return f->inlets[UNPLACED] > 0;
+}
+
+/* The advice is printed in this order: what is missing, accuracy, cost, energy. */
+static rule_fn *const rules[] = { full_inlets,     share_missed,   convex_gap,   deep_overlap,
+                                  often_repeated,  slow_collision, uneven_ranks, waiting_ranks,
+                                  many_iterations, numerical_loss, moved_apart };
 
 static void advise(const facts *f, FILE *out)
 {
@@ -501,6 +526,7 @@ static cairn_status explain(hid_t file, cairn_arena *arena, facts *f, FILE *out,
     fprintf(out, "%s\n", shown);
     tell_time(f, out);
     tell_ranks(f, out);
+    tell_inlets(f, out);
     tell_accuracy(f, out);
     TRY(tell_contacts(file, arena, f, out, error));
     advise(f, out);

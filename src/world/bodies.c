@@ -155,8 +155,8 @@ static const cairn_option options[] = {
       STATE, "rad/s", "at the start, about the axes of the shape; in 2D [0, 0, w]", NULL },
     { "density", CAIRN_OPTION_REAL, false, offsetof(cairn_body_def, density), CAIRN_POSITIVE, 1e12,
       "kg/m^3", "in 2D kg/m^2; used when no mass is given", NULL },
-    { "mass", CAIRN_OPTION_REAL, false, offsetof(cairn_body_def, mass), 0, 1e30, "kg",
-      "0: from shape and density", NULL },
+    { "mass", CAIRN_OPTION_REAL, false, offsetof(cairn_body_def, mass), CAIRN_POSITIVE, 1e30, "kg",
+      "from shape and density when not given", NULL },
     { "inertia", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, inertia), 0, 1e30, "kg m^2",
       "principal moments about the shape's axes, in 2D [0, 0, J]; 0: from the shape", NULL },
     { "surface_velocity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, surface_velocity),
@@ -295,10 +295,19 @@ static cairn_status check_surface(const cairn_body_def *def, int dimension, cair
     return CAIRN_OK;
 }
 
+/* In a definition mass 0 means that none is given. Where that can be told from a mass of 0, as in
+ * scenes, the range refuses 0. */
+static cairn_status check_options(const cairn_body_def *def, cairn_error *error)
+{
+    cairn_body_def given = *def;
+    given.mass = def->mass == 0 ? 1 : def->mass;
+    return cairn_record_check(cairn_body_record(), &given, error);
+}
+
 static cairn_status check(const cairn_world *world, const cairn_body_def *def, cairn_error *error)
 {
     TRY(cairn_shape_check(&def->shape, world->dimension, error));
-    TRY(cairn_record_check(cairn_body_record(), def, error));
+    TRY(check_options(def, error));
     TRY(check_pose(def, world->dimension, error));
     TRY(check_motion(def, error));
     TRY(check_surface(def, world->dimension, error));
@@ -383,7 +392,7 @@ cairn_status cairn_body_state_check(const cairn_world *world, int row,
     def.angular_velocity = state->omega;
     if (world->dimension == 3)
         def.orientation = state->q;
-    TRY(cairn_record_check(cairn_body_record(), &def, error));
+    TRY(check_options(&def, error));
     TRY(check_pose(&def, world->dimension, error));
     bool moving = cairn_norm(state->v) > 0 || cairn_norm(state->omega) > 0;
     if (moving && row >= 0 && world->bodies.motion[row] == CAIRN_MOTION_FIXED)

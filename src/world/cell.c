@@ -346,6 +346,16 @@ static cairn_cell_state unknown(void)
     return state;
 }
 
+/* Strains are counted from the length at strain_from, so before that they are not known. At that
+ * time itself, up to rounding, they are 0. */
+static double counted_from(const cairn_cell *cell, double time, int k)
+{
+    double until = cell->def.strain_from - time;
+    if (cell->counting)
+        return cell->length[k];
+    return until > 1e-9 * fabs(cell->def.strain_from) ? NAN : cairn_cell_length(cell, k);
+}
+
 cairn_cell_state cairn_world_cell(const cairn_world *world, int index)
 {
     cairn_cell_state state = unknown();
@@ -356,7 +366,7 @@ cairn_cell_state cairn_world_cell(const cairn_world *world, int index)
     state.shear = cairn_vec(0, 0, 0);
     for (int k = 0; k < world->dimension; k++) {
         state.length[k] = cairn_cell_length(cell, k);
-        state.strain[k] = log(cell->length[k] / state.length[k]);
+        state.strain[k] = log(counted_from(cell, world->time, k) / state.length[k]);
         state.force[k] = force_on_grains(cell, k);
         state.stress[k] = state.force[k] / cairn_cell_area(cell, world->dimension, k);
         state.volume_strain += state.strain[k];

@@ -57,8 +57,8 @@ static const cairn_option options[] = {
       "of the random numbers", NULL },
     { "density", CAIRN_OPTION_REAL, false, offsetof(cairn_inlet_def, density), CAIRN_POSITIVE, 1e12,
       "kg/m^3", "in 2D kg/m^2; used when no mass is given", NULL },
-    { "mass", CAIRN_OPTION_REAL, false, offsetof(cairn_inlet_def, mass), 0, 1e30, "kg",
-      "of each body; 0: from the density", NULL },
+    { "mass", CAIRN_OPTION_REAL, false, offsetof(cairn_inlet_def, mass), CAIRN_POSITIVE, 1e30, "kg",
+      "of each body; from the density when not given", NULL },
     { "group", CAIRN_OPTION_INTEGER, false, offsetof(cairn_inlet_def, group), 0, 30, "",
       "collision group of every body", NULL },
     { "mask", CAIRN_OPTION_INTEGER, false, offsetof(cairn_inlet_def, mask), 0, CAIRN_ALL_GROUPS, "",
@@ -105,7 +105,9 @@ static cairn_status check_body(const cairn_world *world, const cairn_inlet_def *
 /* The checks of a body definition, as far as they can be made before radii are drawn. */
 static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, cairn_error *error)
 {
-    TRY(cairn_record_check(cairn_inlet_record(), def, error));
+    cairn_inlet_def given = *def;
+    given.mass = def->mass == 0 ? 1 : def->mass; /* 0: not given */
+    TRY(cairn_record_check(cairn_inlet_record(), &given, error));
     TRY(cairn_grain_check(&def->shape, &def->radius, world->dimension, error));
     TRY(cairn_distribution_check(&def->radius, error));
     if (def->radius.kind == CAIRN_DISTRIBUTION_CONSTANT && !(def->radius.value > 0))
@@ -194,6 +196,14 @@ static int64_t owed(const cairn_inlet *inlet, double time)
     double due = floor(flow * (1 + 1e-12)) + !inlet->varies;
     double most = fmin(due, (double)def->count);
     return (int64_t)most - inlet->released;
+}
+
+cairn_inlet_state cairn_world_inlet(const cairn_world *world, int index)
+{
+    if (index < 0 || (size_t)index >= world->inlets.count)
+        return (cairn_inlet_state){ 0 };
+    const cairn_inlet *inlet = &world->inlets.items[index];
+    return (cairn_inlet_state){ inlet->def.count, inlet->released, owed(inlet, world->time) };
 }
 
 /* The number of bodies that inlets have not released yet, at any time. */

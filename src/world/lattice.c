@@ -283,9 +283,20 @@ cairn_status cairn_lattice_check(const cairn_world *world, const cairn_step_opti
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
+/* The images of bodies and contacts of the last step: k_i += m k_j. */
+static void recount(cairn_world *world, int i, int j, int32_t m)
+{
+    for (int row = 0; row < world->bodies.count; row++)
+        world->bodies.image[row].k[i] += m * world->bodies.image[row].k[j];
+    for (int c = 0; c < world->contacts.count; c++)
+        world->contacts.image[c].k[i] += m * world->contacts.image[c].k[j];
+    world->joints.changed = world->joints.count > 0;
+    cairn_kept_pairs_forget(&world->kept_pairs);
+}
+
 /* Replace edge j by e_j - m e_i if that is shorter: the same lattice. Images count in edges, so
  * they change by k_i += m k_j. */
-static void shorten(cairn_world *world, int i, int j)
+static void shorten(cairn_world *world, int i, int j, cairn_lattice_undo *undo)
 {
     cairn_lattice *cell = &world->periodic.cell;
     cairn_vec3 e = cell->edge[i];
@@ -294,23 +305,21 @@ static void shorten(cairn_world *world, int i, int j)
     if (fabs(share) <= 0.5 + 1e-9 || m == 0)
         return;
     cell->edge[j] = cairn_add_scaled(cell->edge[j], -m, e);
-    for (int row = 0; row < world->bodies.count; row++)
-        world->bodies.image[row].k[i] += m * world->bodies.image[row].k[j];
-    for (int c = 0; c < world->contacts.count; c++)
-        world->contacts.image[c].k[i] += m * world->contacts.image[c].k[j];
+    recount(world, i, j, m);
     for (size_t k = 0; k < world->joints.count; k++)
         world->joints.items[k].image.k[i] += m * world->joints.items[k].image.k[j];
-    world->joints.changed = world->joints.count > 0;
-    cairn_kept_pairs_forget(&world->kept_pairs);
+    undo->shortened[undo->shortened_count].i = i;
+    undo->shortened[undo->shortened_count].j = j;
+    undo->shortened[undo->shortened_count++].m = m;
 }
 
-static void shorten_edges(cairn_world *world)
+static void shorten_edges(cairn_world *world, cairn_lattice_undo *undo)
 {
     const cairn_lattice *cell = &world->periodic.cell;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
             if (i != j && cairn_edge_is_periodic(cell, i) && cairn_edge_is_periodic(cell, j))
-                shorten(world, i, j);
+                shorten(world, i, j, undo);
 }
 
 /* L y */
@@ -343,17 +352,23 @@ static double translation_energy(const cairn_world *world, int i)
     return b->mass[i] * (0.5 * cairn_dot(b->v[i], b->v[i]) - cairn_dot(world->gravity, b->x[i]));
 }
 
-/* Put a body back into the cell; returns the edges that were added to it. */
-static cairn_image put_back(cairn_world *world, const cairn_vec3 reciprocal[3], int i)
+/* Put a body back into the cell by adding edges. */
+static void put_back(cairn_world *world, int i, cairn_image put)
 {
     const cairn_lattice *cell = &world->periodic.cell;
     cairn_body_store *b = &world->bodies;
-    cairn_image put = cairn_lattice_home(cell, reciprocal, b->x[i]);
     b->x[i] = cairn_add(b->x[i], cairn_lattice_shift(cell, put));
     b->v[i] = cairn_add(b->v[i], cairn_lattice_drift(cell, put));
     for (int axis = 0; axis < 3; axis++)
         b->image[i].k[axis] -= put.k[axis];
-    return put;
+}
+
+/* Whether a contact of the last step changes when bodies are put back. */
+static bool follows(const cairn_contact_store *c, const cairn_image *put, int j)
+{
+    const int32_t *body = c->body + 2 * (size_t)j;
+    return cairn_image_is_other(put[body[0]]) || cairn_image_is_other(put[body[1]]) ||
+           cairn_image_is_other(c->image[j]);
 }
 
 /* The contacts of the last step, from which the warm start comes, follow their bodies: b has moved
@@ -365,8 +380,7 @@ static void follow(cairn_world *world, const cairn_image *put)
     for (int j = 0; j < c->count; j++) {
         const int32_t *body = c->body + 2 * (size_t)j;
         cairn_image a = put[body[0]], b = put[body[1]];
-        if (!cairn_image_is_other(a) && !cairn_image_is_other(b) &&
-            !cairn_image_is_other(c->image[j]))
+        if (!follows(c, put, j))
             continue;
         c->point[j] = cairn_add(c->point[j], cairn_lattice_shift(cell, a));
         c->image[j] = cairn_image_from(c->image[j], a, b);
@@ -418,22 +432,33 @@ typedef struct put_sum {
 
 typedef struct put_job {
     cairn_world *world;
-    const cairn_vec3 *reciprocal;
+    cairn_vec3 reciprocal[3];
     cairn_image *put; /* of each body: the edges that were added */
 } put_job;
 
 /* Held bodies stay where they are: their motion is given. Ghosts have been copied from their
  * owners: for them each member does the same. */
+static void find_range(int begin, int end, void *context)
+{
+    const put_job *job = context;
+    const cairn_lattice *cell = &job->world->periodic.cell;
+    const cairn_body_store *b = &job->world->bodies;
+    for (int i = begin; i < end; i++) {
+        job->put[i] = (cairn_image){ { 0, 0, 0 } };
+        if (i >= b->held && !cairn_lattice_holds(cell, job->reciprocal, b->x[i]))
+            job->put[i] = cairn_lattice_home(cell, job->reciprocal, b->x[i]);
+    }
+}
+
 static void put_range(int begin, int end, void *context, void *value)
 {
     const put_job *job = context;
-    const cairn_body_store *b = &job->world->bodies;
     put_sum *sum = value;
-    for (int i = begin > b->held ? begin : b->held; i < end; i++) {
-        if (cairn_lattice_holds(&job->world->periodic.cell, job->reciprocal, b->x[i]))
+    for (int i = begin; i < end; i++) {
+        if (!cairn_image_is_other(job->put[i]))
             continue; /* most are in the cell */
         double before = translation_energy(job->world, i);
-        job->put[i] = put_back(job->world, job->reciprocal, i);
+        put_back(job->world, i, job->put[i]);
         sum->work += translation_energy(job->world, i) - before;
         sum->count++;
     }
@@ -465,24 +490,96 @@ static cairn_status put_all(put_job *job, put_sum *sum)
     return cairn_arena_reduce(&world->scratch, &all, sum);
 }
 
-cairn_status cairn_lattice_begin(cairn_world *world, double h)
+/* Bodies and contacts that change when bodies are put back, as they are. */
+typedef struct cairn_put_body {
+    int row;
+    cairn_image image;
+    cairn_vec3 x, v;
+} cairn_put_body;
+
+typedef struct cairn_put_contact {
+    int row;
+    cairn_image image;
+    cairn_vec3 point, shift;
+} cairn_put_contact;
+
+static cairn_status note_contacts(cairn_world *world, const cairn_image *put,
+                                  cairn_lattice_undo *undo)
+{
+    const cairn_contact_store *c = &world->contacts;
+    size_t count = 0;
+    if (undo->body_count == 0 && !world->exchange.link) /* nobody has left */
+        return CAIRN_OK;
+    for (int j = 0; j < c->count; j++)
+        count += follows(c, put, j);
+    undo->contact = cairn_arena_take(&world->scratch, count, sizeof *undo->contact);
+    if (!undo->contact)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < c->count; j++)
+        if (follows(c, put, j))
+            undo->contact[undo->contact_count++] =
+                (cairn_put_contact){ j, c->image[j], c->point[j], c->shift[j] };
+    return CAIRN_OK;
+}
+
+static cairn_status note_bodies(cairn_world *world, const cairn_image *put,
+                                cairn_lattice_undo *undo)
+{
+    const cairn_body_store *b = &world->bodies;
+    size_t count = 0;
+    for (int i = 0; i < b->count; i++)
+        count += cairn_image_is_other(put[i]);
+    undo->body = cairn_arena_take(&world->scratch, count, sizeof *undo->body);
+    if (!undo->body)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < b->count; i++)
+        if (cairn_image_is_other(put[i]))
+            undo->body[undo->body_count++] = 
+                (cairn_put_body){ i, b->image[i], b->x[i], b->v[i] };
+    return CAIRN_OK;
+}
+
+/* Joints before edges are shortened. */
+static cairn_status note_joints(cairn_world *world, cairn_lattice_undo *undo)
+{
+    cairn_joint_list *joints = &world->joints;
+    if (joints->count == 0)
+        return CAIRN_OK;
+    undo->joint = cairn_arena_take(&world->scratch, joints->count, sizeof *undo->joint);
+    for (size_t k = 0; undo->joint && k < joints->count; k++)
+        undo->joint[k] = joints->items[k].image;
+    return undo->joint ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* Choose the edges and find the bodies that left; nothing is sent to other members. */
+static cairn_status prepare(cairn_world *world, double h, put_job *job, int64_t **moved,
+                            cairn_lattice_undo *undo)
 {
     cairn_lattice *cell = &world->periodic.cell;
-    cairn_vec3 reciprocal[3];
-    if (!cairn_lattice_is_periodic(cell))
-        return CAIRN_OK;
-    shorten_edges(world);
+    int count = world->bodies.count;
+    TRY(note_joints(world, undo));
+    shorten_edges(world, undo);
     for (int i = 0; i < 3; i++)
         cell->rate[i] = edge_rate(&world->periodic, h, cell->edge[i]);
-    cairn_lattice_reciprocal(cell, reciprocal);
-    cairn_arena_moment before = cairn_arena_now(&world->scratch);
-    size_t count = (size_t)world->bodies.count;
-    put_job job = { world, reciprocal,
-                    cairn_arena_take(&world->scratch, count, sizeof(cairn_image)) };
+    cairn_lattice_reciprocal(cell, job->reciprocal);
+    job->put = cairn_arena_take(&world->scratch, (size_t)count, sizeof *job->put);
+    *moved = cairn_arena_take(&world->scratch, 3 * world->joints.count, sizeof **moved);
+    if (!job->put || !*moved)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(count, 4096, find_range, job);
+    TRY(note_bodies(world, job->put, undo));
+    return note_contacts(world, job->put, undo);
+}
+
+cairn_status cairn_lattice_begin(cairn_world *world, double h, cairn_lattice_undo *undo)
+{
+    put_job job = { .world = world };
     put_sum sum;
-    int64_t *moved = cairn_arena_take(&world->scratch, 3 * world->joints.count, sizeof *moved);
-    TRY(cairn_exchange_agree(world, job.put && moved ? CAIRN_OK : CAIRN_NO_MEMORY));
-    memset(job.put, 0, count * sizeof *job.put);
+    int64_t *moved = NULL;
+    *undo = (cairn_lattice_undo){ .cell = world->periodic.cell, .work = world->periodic.work };
+    if (!cairn_lattice_of(world))
+        return CAIRN_OK;
+    TRY(cairn_exchange_agree(world, prepare(world, h, &job, &moved, undo)));
     TRY(put_all(&job, &sum));
     world->periodic.work += sum.work;
     if (sum.count > 0) {
@@ -491,8 +588,38 @@ cairn_status cairn_lattice_begin(cairn_world *world, double h)
     }
     if (world->joints.count > 0)
         follow_joints(world, job.put, moved);
-    cairn_arena_return(&world->scratch, before);
     return CAIRN_OK;
+}
+
+/* In the reverse order: the rows are those of the beginning, and so are the contacts. Bodies that
+ * were found but not put back, because another member failed, are as they were found. */
+void cairn_lattice_take_back(cairn_world *world, const cairn_lattice_undo *undo)
+{
+    cairn_body_store *b = &world->bodies;
+    cairn_contact_store *c = &world->contacts;
+    if (!cairn_lattice_of(world))
+        return;
+    for (int k = 0; k < undo->contact_count; k++) {
+        const cairn_put_contact *old = &undo->contact[k];
+        c->image[old->row] = old->image;
+        c->point[old->row] = old->point;
+        c->shift[old->row] = old->shift;
+    }
+    for (int k = 0; k < undo->body_count; k++) {
+        const cairn_put_body *old = &undo->body[k];
+        b->x[old->row] = old->x;
+        b->v[old->row] = old->v;
+        b->image[old->row] = old->image;
+    }
+    if (undo->body_count > 0)
+        cairn_kept_pairs_forget(&world->kept_pairs);
+    for (int k = undo->shortened_count - 1; k >= 0; k--)
+        recount(world, undo->shortened[k].i, undo->shortened[k].j, -undo->shortened[k].m);
+    for (size_t k = 0; undo->joint && k < world->joints.count; k++)
+        world->joints.items[k].image = undo->joint[k];
+    world->joints.changed = world->joints.changed || undo->joint;
+    world->periodic.cell = undo->cell;
+    world->periodic.work = undo->work;
 }
 
 void cairn_lattice_copy(const cairn_world *from, cairn_world *to)

@@ -224,9 +224,25 @@ typedef struct cairn_periodic {
 
 /* The cell if the world is periodic, else NULL. */
 const cairn_lattice *cairn_lattice_of(const cairn_world *world);
+/* What the beginning of a step changed, in the scratch of the step. */
+typedef struct cairn_lattice_undo {
+    cairn_lattice cell; /* as it was */
+    double work;
+    struct {
+        int i, j;
+        int32_t m;
+    } shortened[9]; /* edge j became e_j - m e_i, one after the other */
+    int shortened_count, body_count, contact_count;
+    struct cairn_put_body *body;       /* those that were put back */
+    struct cairn_put_contact *contact; /* of the last step, that followed them */
+    cairn_image *joint;                /* the image of each; NULL: not changed */
+} cairn_lattice_undo;
+
 /* When a step begins: choose short edges for the lattice, find their velocities in the step, and
- * put bodies that have left the cell back into it. */
-cairn_status cairn_lattice_begin(cairn_world *world, double h);
+ * put bodies that have left the cell back into it. `undo` says what changed, also on failure. */
+cairn_status cairn_lattice_begin(cairn_world *world, double h, cairn_lattice_undo *undo);
+/* After a step that failed: all as before it, to the bit. */
+void cairn_lattice_take_back(cairn_world *world, const cairn_lattice_undo *undo);
 /* When it ends: move the edges. */
 void cairn_lattice_advance(cairn_world *world, double h);
 /* For members: from one world to another of the same bodies. */

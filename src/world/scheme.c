@@ -427,6 +427,11 @@ static cairn_status check_joints(const cairn_world *world, const cairn_step_opti
     return CAIRN_OK;
 }
 
+static bool has_nan(cairn_vec3 v)
+{
+    return isnan(v.x) || isnan(v.y) || isnan(v.z);
+}
+
 /* What probes name must exist; bodies may be gone by now. */
 static cairn_status check_probes(const cairn_world *world, const cairn_step_options *step,
                                  cairn_error *error)
@@ -443,6 +448,9 @@ static cairn_status check_probes(const cairn_world *world, const cairn_step_opti
         if (!isfinite(probe->about.x + probe->about.y + probe->about.z))
             return cairn_fail(error, CAIRN_NOT_FINITE, "probes",
                               "the point of the torque of probe %d is not finite", k);
+        if (probe->boxed && (has_nan(probe->low) || has_nan(probe->high)))
+            return cairn_fail(error, CAIRN_NOT_FINITE, "probes",
+                              "a side of the box of probe %d is not a number", k);
     }
     return CAIRN_OK;
 }

@@ -303,6 +303,16 @@ static cairn_status vary(cairn_world *world, double h, cairn_energy *energy)
     return CAIRN_OK;
 }
 
+/* The world becomes what it was. `again` is no failure: the step is tried once more, so no message
+ * is written. */
+static cairn_status give_up(cairn_world *world, const cairn_lattice_undo *undo,
+                            cairn_status status)
+{
+    cairn_lattice_take_back(world, undo);
+    cairn_varied_restore(world);
+    return world->exchange.again ? status : explain(world, status);
+}
+
 /* One try at a step. Nothing is committed before all members know that all of them can commit. */
 static cairn_status try_step(cairn_world *world, const cairn_step_options *options,
                              cairn_step_report *report)
@@ -317,14 +327,17 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
     TRY(explain(world, cairn_exchange_agree(world, cairn_world_put_in_order(world, options))));
     TRY(explain(world,
                 cairn_exchange_agree(world, vary(world, options->time_step, &report->energy))));
-    /* bodies that left a periodic cell are put back into it; they stay there if the step fails */
-    TRY(explain(world, cairn_lattice_begin(world, options->time_step)));
+    /* bodies that left a periodic cell are put back into it */
+    cairn_lattice_undo undo;
+    cairn_status status = cairn_lattice_begin(world, options->time_step, &undo);
+    if (status != CAIRN_OK)
+        return give_up(world, &undo, status);
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
     cairn_step step = cairn_step_begin(world, options, report);
     step.pile = pile;
-    cairn_status status = cairn_exchange_agree(world, advance(&step, &a));
+    status = cairn_exchange_agree(world, advance(&step, &a));
     if (status == CAIRN_OK) {
         commit(&step, &a);
         world->contacts_sorted = true;
@@ -334,9 +347,7 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
         return world->inlets.count > 0 ? cairn_exchange_agree(world, CAIRN_OK) : CAIRN_OK;
     }
     swap_contacts(world);
-    cairn_varied_restore(world);
-    /* `again` is no failure: the step is tried once more, so no message is written */
-    return world->exchange.again ? status : explain(world, status);
+    return give_up(world, &undo, status);
 }
 
 /* The options are checked before anything changes. A step in which ghosts were fetched from too

@@ -538,6 +538,9 @@ TEST(files_of_lammps_are_read)
     CHECK_INT(t->row_count, 1);
     CHECK_NEAR(at(t, 0, "x"), 7, 0);
     cairn_table_destroy(t);
+    char cut[sizeof dump + 20];
+    snprintf(cut, sizeof cut, "%sITEM: TIMESTEP\n9\n", dump); /* what stands before can be read */
+    check_two(read_table(&f, "a.dump", cut, 1), "x", "z", "radius", 1);
     static const char data[] =
         "comment\n\n2 atoms\n1 atom types\n0 9 xlo xhi\n\nMasses\n\n1 3.5\n\nAtoms # sphere\n\n"
         "7 1 0.5 1000 1 2 3 0 0 0\n5 1 1.0 2000 4 5 6.5 0 0 0\n\nVelocities\n\n"
@@ -549,6 +552,12 @@ TEST(files_of_lammps_are_read)
     CHECK_NEAR(at(t, 1, "vz"), 0.3, 0);
     CHECK_INT(t->line[1], 14);
     check_two(t, "x", "z", "diameter", 2);
+    t = read_table(&f, "a.data", "c\n\n1 atoms\n\nAtoms\n\n1 1 4 5 6 # a point\n", -1);
+    CHECK_NEAR(at(t, 0, "z"), 6, 0);
+    cairn_table_destroy(t);
+    t = read_table(&f, "a.data", "c\n\n1 atoms\n\nAtoms #full\n\n1 1 1 0.5 4 5 6 0 0 -1\n", -1);
+    CHECK_NEAR(at(t, 0, "z"), 6, 0);
+    cairn_table_destroy(t);
     folder_remove(f.path);
 }
 
@@ -651,6 +660,9 @@ TEST(every_format_reads_what_it_writes)
     folder_remove(f.path);
 }
 
+#define SNAPSHOT                                                                                   \
+    "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: ATOMS id x\n1 23\n"
+
 TEST(wrong_tables_are_refused_with_their_line)
 {
     static const struct {
@@ -669,6 +681,25 @@ TEST(wrong_tables_are_refused_with_their_line)
           7 },
         { "a.data", "c\n\nAtoms # sphere\n\n1 1 1 1 1 1 1\n", "before the number of atoms", 3 },
         { "a.data", "c\n\n1 atoms\n\nAtoms # odd\n\n1 1 1\n", "unknown atom style", 5 },
+        { "a.data", "c\n\n1 atoms\n\nAtoms # peri\n\n1 1 1 1 1 1 1\n", "unknown atom style", 5 },
+        { "a.data", "c\n\n1 atoms\n\nAtoms # hybrid sphere\n\n1 1 1 1 1 1 1\n",
+          "unknown atom style", 5 },
+        { "a.data", "c\n\n1 atoms\n\nAtoms\n\n1 1 1 1 1 1 1\n", "unknown atom style", 5 },
+        { "a.data", "c\n\n1 atoms\n\nAtoms # sphere\n\n1 1 1 1 1 1 1 1\n",
+          "another number of columns", 7 },
+        { "a.dump", SNAPSHOT "ITEM: TIMESTEP\n5\n", "the file is cut short", 8 },
+        { "a.dump", SNAPSHOT "ITEM: TIMESTEP\n5\nITEM: NUMBER OF ATOMS\n2\nITEM: AT",
+          "before it are 1", 11 },
+        { "a.dump", SNAPSHOT SNAPSHOT "ITEM: TIMESTEP\n5\nITEM: NUMBER OF ATOMS\n1\n"
+                                      "ITEM: ATOMS id x\n1 2",
+          "before it are 2", 18 },
+        { "a.csv", "x,y,z,x\n1,2,3,4\n", "columns 1 and 4 are both called 'x'", 0 },
+        { "a.txt", "# x y z r r\n1 2 3 4 5\n", "columns 4 and 5 are both called 'r'", 0 },
+        { "a.vtp",
+          VTK_HEAD("PolyData", "") VTK_RADIUS("ascii") ">1 2</DataArray>" VTK_RADIUS(
+              "ascii") ">3 4</DataArray>" VTK_POINTS("ascii") ">1 2 3 4 5 6</DataArray>" VTK_TAIL
+                                                              "</PolyData></VTKFile>\n",
+          "both called 'radius'", 0 },
         { "a.vtp", "hello", "found no element VTKFile", 0 },
         { "a.vtp", VTK_HEAD("PolyData", " compressor=\"vtkLZ4DataCompressor\""),
           "compressed in an unknown way", 0 },

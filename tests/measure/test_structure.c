@@ -95,6 +95,45 @@ TEST(slices_go_along_the_axis_asked_for)
     cairn_statistic_table_destroy(&t);
 }
 
+/* In a sheared cell all of each disk counts, in part as images, whichever image is listed; those
+ * above the upper face move with the edge. */
+TEST(slices_of_a_periodic_cell_wrap)
+{
+    cairn_measure_options o = cairn_measure_options_default();
+    o.bins = 4;
+    o.axis = "y";
+    for (int k = 0; k < 2; k++) {
+        heap *h = heap_empty(2);
+        double solid = 0, grains = 0, mean[4] = { 0 };
+        for (int i = 0; i < 8; i++) { /* v_x = 3 y */
+            heap_ball(h, 0.1 + 0.01 * i, (cairn_vec3){ 0.13 * i, 0.05 + 0.25 * i, 0 });
+            h->v[i].x = 3 * h->x[i].y;
+            mean[i / 2] += 3 * h->x[i].y / 2;
+        }
+        h->sample.lattice = (cairn_lattice){ .corner = { 0.2, 0, 0 },
+                                             .edge = { { 1, 0, 0 }, { 0.3, 2, 0 } },
+                                             .rate = { { 0, 0, 0 }, { 6, 0, 0 } } };
+        for (int i = 0; k == 1 && i < 8; i += 3) { /* list the image x + 2 e_1 - e_2 */
+            h->x[i] = cairn_add(h->x[i], (cairn_vec3){ 1.7, -2, 0 });
+            h->v[i].x -= 6;
+        }
+        cairn_statistic_table t = heap_measure(h, "slices", &o);
+        CHECK_INT(t.rows, 4);
+        for (size_t row = 0; row < 4; row++) {
+            CHECK_CLOSE(table_at(&t, row, "position"), 0.25 + 0.5 * (double)row, 1e-14);
+            CHECK_NEAR(table_at(&t, row, "grains"), 2, 0);
+            CHECK_NEAR(table_at(&t, row, "vx"), mean[row], 1e-13);
+            solid += table_at(&t, row, "fraction") * 1 * 0.5;
+            grains += table_at(&t, row, "grains");
+        }
+        for (int i = 0; i < 8; i++)
+            solid -= M_PI * h->radius[i] * h->radius[i];
+        CHECK_NEAR(solid, 0, 1e-13);
+        CHECK_NEAR(grains, 8, 0);
+        cairn_statistic_table_destroy(&t);
+    }
+}
+
 TEST(nothing_has_no_rows)
 {
     heap *h = heap_empty(3);
@@ -113,7 +152,8 @@ GROUP(test_slices)
         CASE(face_centred_cubic_fills_pi_over_sqrt_18),
         CASE(a_square_lattice_of_disks_fills_pi_over_4), CASE(walls_and_points_fill_nothing),
         CASE(other_shapes_fill_their_volume), CASE(slices_tell_layers_apart),
-        CASE(slices_go_along_the_axis_asked_for), CASE(nothing_has_no_rows));
+        CASE(slices_go_along_the_axis_asked_for), CASE(slices_of_a_periodic_cell_wrap),
+        CASE(nothing_has_no_rows));
 }
 
 /* ==== test_surface: the free surface of known shapes ========================================== */

@@ -401,6 +401,38 @@ TEST(wrong_sub_scenes_are_refused_at_their_place)
     folder_remove(f.path);
 }
 
+/* 60 times 60 files, and twice 40 MiB. Without a bound on the sum, files that include each other
+ * fill the memory. */
+TEST(the_sum_of_what_is_included_is_bounded)
+{
+    const size_t large = (size_t)40 << 20;
+    char list[60 * 3 + 1] = "", text[300];
+    cairn_scene *s;
+    cairn_error error = { 0 };
+    folder f = folder_create();
+    for (int i = 0; i < 60; i++)
+        memcpy(list + 3 * i, "b, ", 4);
+    snprintf(text, sizeof text, "cairn: 1\ninclude: [%s]\n", list);
+    file_write(&f, "a", text);
+    file_write(&f, "b", "cairn: 1\ninclude: [c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c]\n");
+    file_write(&f, "c", "cairn: 1\n");
+    file_write(&f, "main.yaml", HEAD "include: a\n");
+    CHECK_INT(load_main(&f, NULL, &s, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "the scene includes more than 1000 files");
+    CHECK(error.line == 2 && strstr(error.file, "/b"));
+
+    char *comment = malloc(large);
+    memset(comment, 'x', large);
+    memcpy(comment, "cairn: 1\n#", 10);
+    comment[large - 1] = '\0';
+    file_write(&f, "c", comment);
+    free(comment);
+    file_write(&f, "main.yaml", HEAD "include: [c, c]\n");
+    CHECK_INT(load_main(&f, NULL, &s, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "more than 64 MiB together");
+    folder_remove(f.path);
+}
+
 TEST(every_failing_allocation_of_parts_is_survived)
 {
     folder f = folder_create();
@@ -428,6 +460,7 @@ GROUP(test_scene_parts)
         CASE(wrong_parameters_are_refused_where_they_stand),
         CASE(only_parameters_that_exist_can_be_set), CASE(a_sub_scene_becomes_part_of_the_scene),
         CASE(wrong_sub_scenes_are_refused_at_their_place),
+        CASE(the_sum_of_what_is_included_is_bounded),
         CASE(every_failing_allocation_of_parts_is_survived));
 }
 
@@ -671,6 +704,8 @@ TEST(keys_that_do_not_fit_the_motion_are_refused)
         { BODY("shape: half_space"), 4, 5, "bodies.0.motion", "half_space" },
         { BODY("shape: point"), 4, 5, "bodies.0.mass", "expected a mass > 0 kg" },
         { BODY(BALL ", density: 1, mass: 1"), 4, 36, "bodies.0.density", "found both" },
+        { BODY(BALL ", mass: 0"), 4, 42, "bodies.0.mass", "found 0, expected a number > 0" },
+        { BODY(BALL ", motion: fixed, mass: 0"), 4, 57, "bodies.0.mass", "found 0" },
     };
     CHECK_REFUSED(table);
 }

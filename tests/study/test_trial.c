@@ -454,6 +454,35 @@ TEST(wrong_offsets_do_no_harm)
     folder_remove(f.path);
 }
 
+/* A region as large as one ball of radius 0.1, at rest: of 9 balls a second the first one comes.
+ * After 0.5 s 5 are due and 4 more are not. */
+TEST(bodies_that_inlets_did_not_bring_are_told)
+{
+    static const char *const pour =
+        "cairn: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "generators:\n"
+        "  - pour: {count: 2, rate: 1000, centre: [5, 0, 0], size: [0, 0, 1], radius: 0.1}\n"
+        "  - pour: {count: 9, rate: 9.1, centre: [0, 0, 0], size: [0, 0, 0], radius: 0.1}\n"
+        "run: {time_step: 0.01, duration: 0.5}\n";
+    folder f = folder_create();
+    cairn_run_summary s;
+    cairn_scene *scene = scene_text_good(pour, NULL);
+    CHECK_OK(cairn_run(scene, f.path, NULL, NULL, &s, NULL));
+    cairn_scene_destroy(scene);
+    CHECK_INT(s.inlets.bodies, 11);
+    CHECK_INT(s.inlets.released, 3);
+    CHECK_INT(s.inlets.unplaced, 4);
+    CHECK_INT(s.inlets.later, 4);
+    CHECK_INT(s.inlets.worst, 1);
+    const char *page = page_of(&f);
+    CHECK_CONTAINS(page, "the 11 bodies of inlets\n  came                 3\n"
+                         "  found no free place  4\n  due later            4\n");
+    CHECK_CONTAINS(page, "  - 4 of the 11 bodies of inlets did not come, because what came");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"unplaced\": 4");
+    folder_remove(f.path);
+}
+
 TEST(what_is_no_run_is_refused)
 {
     folder f = folder_create();
@@ -472,5 +501,5 @@ GROUP(test_explain)
         CASE(bodies_of_missed_steps_are_called_by_their_names),
         CASE(the_gap_of_the_convex_law_is_told),
         CASE(a_smaller_margin_is_advised_only_where_there_is_one), CASE(wrong_offsets_do_no_harm),
-        CASE(what_is_no_run_is_refused));
+        CASE(bodies_that_inlets_did_not_bring_are_told), CASE(what_is_no_run_is_refused));
 }

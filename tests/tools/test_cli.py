@@ -404,6 +404,20 @@ class Run(Program):
         self.assertIn("WARNING: ", done.stderr)
         self.assertIn(" of 5 steps missed the tolerance 1e-10", done.stderr)
 
+    def test_bodies_that_find_no_place_at_an_inlet_are_said_loudly(self):
+        # the first ball stays where it came and fills the region
+        pour = self.write("pour.yaml", """\
+cairn: 1
+gravity: [0, 0, 0]
+generators:
+  - pour: {name: top, count: 10, rate: 1000, centre: [0, 0, 0], size: [0, 0, 0], radius: 0.1}
+run: {time_step: 0.01, duration: 0.1}
+""")
+        done = self.run_cairn("run", pour)
+        self.assertIn("1 of 10 bodies came; 9 found no place, 0 are due later", done.stdout)
+        self.assertIn("WARNING: 9 of 10 bodies of inlets did not come", done.stderr)
+        self.assertIn("at the inlet top", done.stderr)
+
     def test_a_deep_overlap_is_said_loudly_whatever_the_residual(self):
         # by moreau-jean the ball, 14 mm a step, is stopped when it is in the floor at mid-step
         done = self.run_cairn("run", self.scene, "--quiet", "--set", "run.scheme=moreau-jean")

@@ -488,7 +488,25 @@ TEST(the_default_body_is_dynamic_of_1000_kg_m3_at_rest)
     CHECK_NEAR(def.density, 1000, 0);
     CHECK_NEAR(def.orientation.w, 1, 0);
     CHECK_NEAR(cairn_norm(def.velocity) + cairn_norm(def.position) + def.mass, 0, 0);
+    def.mass = 1; /* 0, none given, is no mass of the table */
     CHECK_OK(cairn_record_check(cairn_body_record(), &def, NULL));
+    def.mass = 0;
+    CHECK_INT(cairn_record_check(cairn_body_record(), &def, NULL), CAIRN_BAD_INPUT);
+}
+
+/* Without a mass a ball has 4/3 pi r^3 rho; a negative one is refused. */
+TEST(a_mass_of_0_in_a_definition_is_that_of_shape_and_density)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id id;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    def.shape.radius = 0.5;
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    CHECK_NEAR(cairn_world_bodies(world).mass[0], 1000 * M_PI / 6, 1e-9);
+    def.mass = -1;
+    CHECK_INT(cairn_body_create(world, &def, &id), CAIRN_BAD_INPUT);
+    cairn_world_destroy(world);
 }
 
 /* ---- the frame of a body -------------------------------------------------------------------- */
@@ -604,6 +622,7 @@ GROUP(test_bodies)
         CASE(a_removed_body_takes_its_drivers_and_loads_along),
         CASE(a_removed_body_leaves_no_warm_start_to_its_successor), CASE(motions_have_names),
         CASE(the_default_body_is_dynamic_of_1000_kg_m3_at_rest),
+        CASE(a_mass_of_0_in_a_definition_is_that_of_shape_and_density),
         CASE(a_dynamic_body_moves_about_its_centre_of_mass),
         CASE(the_axes_of_a_dynamic_body_are_principal),
         CASE(without_a_principal_frame_the_axes_are_those_of_the_shape));

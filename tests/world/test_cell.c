@@ -239,7 +239,12 @@ TEST(a_rate_of_strain_gives_an_exponential_length)
         def.strain_from = 0.1;
         CHECK_OK(cairn_cell_create(world, &def));
         cairn_step_options options = step_by(0.01, "coulomb", 1e-9);
-        advance(world, &options, 10);
+        CHECK(isnan(cairn_world_cell(world, 0).strain[2]));
+        advance(world, &options, 9);
+        CHECK(isnan(cairn_world_cell(world, 0).strain[2]));
+        CHECK(isnan(cairn_world_cell(world, 0).volume_strain));
+        advance(world, &options, 1);
+        CHECK_NEAR(cairn_world_cell(world, 0).strain[2], 0, 0);
         double before = cairn_world_cell(world, 0).length[2];
         CHECK(before < 1);
         for (int k = 1; k <= 100; k++) {

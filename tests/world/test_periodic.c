@@ -357,6 +357,56 @@ TEST(lists_and_threads_change_nothing)
     }
 }
 
+static cairn_status fail_if_asked(void *asked, const cairn_world *world, double time,
+                                  cairn_vec3 *force, cairn_vec3 *torque)
+{
+    (void)world;
+    (void)time;
+    (void)force;
+    (void)torque;
+    return *(bool *)asked ? CAIRN_STOPPED : CAIRN_OK;
+}
+
+static int faces_crossed(const cairn_world *world)
+{
+    int sum = 0;
+    for (int i = 0; i < world->bodies.count; i++)
+        for (int k = 0; k < 3; k++)
+            sum += abs(world->bodies.image[i].k[k]);
+    return sum;
+}
+
+/* Fail every step once: also in those that put bodies back or choose other edges the world is then as
+ * before, to the byte, and goes on as one that never failed. Returns how often either happened. */
+static int fail_each_step(const char *text, const char *override, int steps)
+{
+    bool asked = false;
+    int changes = 0;
+    cairn_scene *scene = scene_text_good(text, override), *other = scene_text_good(text, override);
+    cairn_world_on_force(scene->world, fail_if_asked, &asked);
+    for (int k = 0; k < steps; k++) {
+        saved before = save(scene->world);
+        asked = true;
+        CHECK_INT(cairn_world_step(scene->world, &scene->step, NULL), CAIRN_STOPPED);
+        asked = false;
+        saved after = save(scene->world);
+        CHECK_INT(after.bytes, before.bytes);
+        CHECK(memcmp(after.data, before.data, before.bytes) == 0);
+        free(after.data);
+        const cairn_lattice cell = scene->world->periodic.cell;
+        int crossed = faces_crossed(scene->world);
+        step_good(scene);
+        step_good(other);
+        changes += faces_crossed(scene->world) != crossed;
+        changes += fabs(scene->world->periodic.cell.edge[1].x - cell.edge[1].x) > 0.5;
+        free(before.data);
+    }
+    CHECK(cairn_world_hash(scene->world) == cairn_world_hash(other->world));
+    cairn_scene_destroy(scene);
+    cairn_scene_destroy(other);
+    return changes;
+}
+
 /* ==== bodies that come in ===================================================================== */
 
 /* The image of the large ball, at -0.02 - t, covers the inlet at 0.05 until it is 0.2 + 0.1 away: for
@@ -716,6 +766,41 @@ TEST(what_a_cell_cannot_hold_is_refused)
            "up to 1.02 m come in through inlet 0, expected at most 1 m");
 }
 
+TEST(a_step_that_fails_leaves_the_cell_as_it_was)
+{
+    CHECK(fail_each_step(sheared, NULL, 110) > 2);
+    CHECK(fail_each_step(joined_gas, "parameters.rate=6", 60) > 2);
+    CHECK(fail_each_step(sheared_3d, "run.threads=3", 15) > 0);
+}
+
+/* Balls outside of a cell of 1 m that is sheared by 1.2 edges, two of them joined. */
+static cairn_world *outside_of_the_cell(void)
+{
+    cairn_world *world = new_world(3, 0, 0.5, 0);
+    cairn_lattice_def cell = cairn_lattice_def_default();
+    cairn_joint_def rod = cairn_joint_def_default();
+    const cairn_vec3 rest = { 0, 0, 0 };
+    rod.kind = CAIRN_JOINT_DISTANCE;
+    int a = add_ball(world, 0.1, cairn_vec(1.3, -0.4, 0.5), rest);
+    int b = add_ball(world, 0.1, cairn_vec(1.6, -0.4, 0.5), rest);
+    rod.a = (cairn_body_id){ (uint64_t)a };
+    rod.b = (cairn_body_id){ (uint64_t)b };
+    rod.anchor = cairn_vec(1.3, -0.4, 0.5);
+    rod.anchor_b = cairn_vec(1.6, -0.4, 0.5);
+    add_ball(world, 0.1, cairn_vec(1.3, -0.2, 0.5), rest);
+    cell.axes = (cairn_names){ { "x", "y" }, 2 };
+    CHECK_OK(cairn_world_set_lattice(world, &cell));
+    CHECK_OK(cairn_joint_create(world, &rod, NULL));
+    world->periodic.cell.edge[1].x = 1.2;
+    return world;
+}
+
+TEST(a_step_that_puts_bodies_back_survives_the_failure_of_any_allocation)
+{
+    cairn_step_options options = step_by(1e-3, "coulomb", 1e-3);
+    check_step_without_memory(outside_of_the_cell, &options);
+}
+
 GROUP(test_periodic)
 {
     RUN(CASE(a_lattice_has_the_contacts_of_the_infinite_one), CASE(a_gas_keeps_its_momentum),
@@ -731,5 +816,7 @@ GROUP(test_periodic)
         CASE(a_pendulum_swings_through_a_face), CASE(a_chain_closes_on_itself_through_a_face),
         CASE(joined_images_do_not_collide_but_others_do),
         CASE(joined_bodies_keep_their_momentum_and_the_ledger_closes),
+        CASE(a_step_that_fails_leaves_the_cell_as_it_was),
+        CASE(a_step_that_puts_bodies_back_survives_the_failure_of_any_allocation),
         CASE(what_a_cell_cannot_hold_is_refused));
 }

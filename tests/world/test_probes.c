@@ -318,6 +318,13 @@ TEST(probes_of_joints_that_do_not_exist_are_refused)
     probe = cairn_probe_default();
     probe.about.x = NAN;
     CHECK_INT(cairn_world_step(world, &options, NULL), CAIRN_NOT_FINITE);
+    probe = cairn_probe_default();
+    probe.boxed = true;
+    probe.low = cairn_vec(-INFINITY, 0, 0);
+    probe.high = cairn_vec(INFINITY, 1, NAN);
+    CHECK_INT(cairn_world_step(world, &options, NULL), CAIRN_NOT_FINITE);
+    probe.high.z = 1;
+    CHECK_OK(cairn_world_step(world, &options, NULL));
     options.probe_count = CAIRN_MOST_PROBES + 1;
     CHECK_INT(cairn_world_step(world, &options, NULL), CAIRN_BAD_INPUT);
     cairn_world_destroy(world);

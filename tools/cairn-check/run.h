@@ -501,7 +501,6 @@ typedef struct check_run {
     char *touched;                    /* 1: some contact names it                            */
     int32_t *group;                   /* the group of each body: scales.c                    */
     check_scale *group_scale;         /* of each group                                       */
-    check_list events;                /* step after which each event happened                */
     check_event_list events;
     int64_t event_count;
     char *gone;                          /* 1: it left in some step                             */
