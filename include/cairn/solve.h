@@ -55,8 +55,9 @@ typedef struct cairn_solve_report {
  *  converge says so in the report; the call succeeds.
  *  Fails with CAIRN_NOT_FOUND (unknown solver), CAIRN_UNSUPPORTED (the solver does not accept the
  *  problem with this law on this back end), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (a number of the
- *  start or of all results is not finite, or so large that its square is not), and as
- *  cairn_backend_check; if the back end is the reason, the remark of the report says why. */
+ *  start, or of the velocities without impulses, is not finite or so large that its square is
+ *  not), and as cairn_backend_check; if the back end is the reason, the remark of the report says
+ *  why. A method that breaks off has not converged: the best impulses before that are returned. */
 CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *options,
                                    cairn_workspace *workspace, double *r, double *v, double *u,
                                    cairn_solve_report *report);

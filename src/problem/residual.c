@@ -532,7 +532,7 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
         error += doubt;
     return (cairn_residual){
         .worst = sums->worst,
-        .relative = error == 0 ? 0 : error / scale,
+        .relative = error == 0 ? 0 : fmin(error / scale, DBL_MAX),
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
     };

@@ -47,7 +47,8 @@ static const cairn_vector *best_so_far(const cairn_task *task, const cairn_vecto
 }
 
 /* Run a solver from given impulses (NULL: the best so far) for at most `budget` iterations. A rung
- * that fails does not end the solve: the next one is tried. */
+ * that fails does not end the solve: the next one is tried, from the best impulses that are finite,
+ * or from none. */
 static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget,
                           const cairn_vector *from, cairn_vector *r)
 {
@@ -72,6 +73,8 @@ static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t 
     memcpy(report->remark, remark, sizeof remark);
     if (status == CAIRN_NO_MEMORY)
         return status;
+    task->broke = status != CAIRN_OK;
+    cairn_task_start_over(task, r);
     add_remark(report, solver->name, used, task->best_relative);
     report->converged = task->best_relative <= asked->tolerance;
     if (task->best_relative < before)
@@ -154,9 +157,7 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, cairn_vector 
         double before = residual;
         TRY(climb(task, &cairn_solver_ngs, stage, NULL, r));
         residual = task->best_relative;
-        if (!goes_on(task) || residual == INFINITY) /* done, or the sweeps broke */
-            return CAIRN_OK;
-        if (task->report->stalled)
+        if (!goes_on(task) || task->broke || task->report->stalled)
             return CAIRN_OK;
         double rate = log(before / residual) / (double)stage; /* infinite at first */
         expected = rate > 0 ? log(residual / task->options->tolerance) / rate : INFINITY;

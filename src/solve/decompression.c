@@ -135,7 +135,7 @@ static cairn_residual conclude(const sums *sum, int law)
     bool noise = sum->e2[law] <= rounding * rounding * sum->terms2;
     double error = noise ? 0 : sqrt(sum->e2[law]);
     return (cairn_residual){ .worst = sum->worst[law],
-                             .relative = error == 0 ? 0 : error / sqrt(sum->scale2),
+                             .relative = error == 0 ? 0 : fmin(error / sqrt(sum->scale2), DBL_MAX),
                              .fclib = size > 0 ? sqrt(sum->fclib2[law]) / size : 0,
                              .worst_contact = sum->worst_contact[law] };
 }

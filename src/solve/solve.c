@@ -1,4 +1,5 @@
 /* solve.c - cairn_solve: find the solver, run it, judge what it returns. */
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -355,14 +356,27 @@ static cairn_status start_task(const cairn_problem *p, const caller *home, cairn
     return CAIRN_OK;
 }
 
-/* The caller gets the best impulses that were judged, with their velocities. */
-static cairn_status finish_task(cairn_task *task)
+bool cairn_task_start_over(cairn_task *task, cairn_vector *r)
 {
+    if (task->best_relative < DBL_MAX)
+        return false;
+    task->backend->clear(task->system, r);
+    task->report->converged = cairn_task_judge(task, r);
+    return true;
+}
+
+/* The caller gets the best impulses that were judged, with their velocities. A method that broke
+ * off has only not converged: numbers are refused if even those of no impulses are not finite. */
+static cairn_status finish_task(bool broke, cairn_task *task)
+{
+    bool over = cairn_task_start_over(task, task->r);
     if (!(task->best_relative < INFINITY))
         return CAIRN_NOT_FINITE;
+    if (broke)
+        task->report->converged = task->best_relative <= task->options->tolerance;
     if (task->best_is_last && task->kept)
         return CAIRN_OK; /* judged already */
-    if (task->options->increment_tolerance <= 0)
+    if (broke || over || task->options->increment_tolerance <= 0)
         task->backend->copy(task->system, task->best, task->r);
     ask_judge(task, task->r);
     return is_judged(task, task->r) ? CAIRN_OK : CAIRN_NOT_FINITE;
@@ -387,8 +401,8 @@ static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *
     cairn_status status = start_task(p, home, task);
     if (status == CAIRN_OK)
         status = cairn_solver_run(solver, task, task->r);
-    if (status == CAIRN_OK)
-        status = finish_task(task);
+    if (status == CAIRN_OK || status == CAIRN_NOT_FINITE)
+        status = finish_task(status == CAIRN_NOT_FINITE, task);
     if (status == CAIRN_OK)
         fetch(task);
     leave(task);

@@ -30,6 +30,7 @@ typedef struct cairn_task {
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
     double started;             /* s: when, by cairn_clock_seconds                                */
     int64_t horizon;            /* iterations of the whole call: the scale of progress            */
+    bool broke;       /* auto: the last method ended with an error                                */
     bool swept;       /* the start comes from sweeps: no need for more of them                    */
     int64_t patience; /* iterations that may pass without half the residual; 0: the solver's own  */
 } cairn_task;
@@ -97,6 +98,10 @@ cairn_status cairn_task_vector(cairn_task *task, cairn_space space, cairn_vector
 bool cairn_task_judge(cairn_task *task, const cairn_vector *r);
 /* The same of an array of the host. */
 bool cairn_task_judge_array(cairn_task *task, const double *r);
+
+/* If nothing judged so far was finite or had a finite ratio as its residual: r = 0, judged, which
+ * is exact where nothing closes. Returns whether that was so. */
+bool cairn_task_start_over(cairn_task *task, cairn_vector *r);
 
 /* A cheap estimate of the residual between judgements. It is calibrated against the judge, so that
  * the judge is called only if it is likely to accept, and at regular intervals: more often near the

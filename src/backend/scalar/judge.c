@@ -336,7 +336,7 @@ static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law
     if (drowned > fmax(1e-13 * scale, rounding))
         error += drowned;
     return (cairn_residual){ .worst = sums->worst,
-                             .relative = error == 0 ? 0 : error / scale,
+                             .relative = error == 0 ? 0 : fmin(error / scale, DBL_MAX),
                              .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
                              .worst_contact = sums->worst_contact };
 }
