@@ -43,6 +43,7 @@ typedef struct chain {
     const cairn_step *step;
     const cairn_problem *p;
     const double *v_old; /* of blocks: before the step                               */
+    const double *arc;   /* m/s, of contacts: as in cairn_posed; NULL                */
     double *w, *y;       /* of blocks: the path x + t w - y, see above               */
     double *time;        /* s, of blocks: time of their last impact; 0: none yet     */
     double *earliest;    /* s, of blocks: when the first of their contacts hits      */
@@ -457,8 +458,9 @@ static double bias_after(const chain *c, int j)
     double f = normal_part(c->p, j, c->p->v_free) - normal_part(c->p, j, c->v_old);
     double u = normal_part(c->p, j, c->w), overlap = fmin(0, contacts->gap[j]);
     double gap = contacts->gap[j] - cairn_contact_behind(c->p, j, c->y);
+    double arc = c->arc ? c->arc[j] : 0; /* of the motion before the impacts */
     double apart = cairn_contact_apart(step, gap, overlap, fmax(0, u) + faded(c, j));
-    const cairn_approach at = { gap, apart, u - f, contacts->restitution[j] };
+    const cairn_approach at = { gap, apart + arc, u - f, contacts->restitution[j] };
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 
@@ -517,7 +519,10 @@ cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool
         !any_bounces(contacts, step->world->exchange.link))
         return CAIRN_OK;
     cairn_arena_moment before = cairn_arena_now(&step->world->scratch);
-    chain c = { .step = step, .p = &answer->problem, .v_old = answer->v_old };
+    chain c = { .step = step,
+                .p = &answer->problem,
+                .v_old = answer->v_old,
+                .arc = answer->arc };
     TRY(take_arrays(&c));
     c.fastest = largest_excess(&c);
     if (c.fastest > 0) {

@@ -382,7 +382,8 @@ void check_chain(check_run *run)
  * e min(0, u_N). Where contacts are linearised at q + h v^, g is g - h n.v^. After impacts within
  * the step u_N and g are those after them; g may then be below 0 without any overlap, and b
  * follows it, but not below minus the speed at which the bodies already separate and that of
- * impacts which are not followed.
+ * impacts which are not followed. Along round walls a term of second order is added to gamma g/h:
+ * arcs.c.
  *
  * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
  * step, with that e also the free one, closes the gap in this step, and the former exceeds the
@@ -500,12 +501,15 @@ static double apart_of(const check_run *run, int j, double gap)
     return run->settings.push ? apart + rate * overlap : apart;
 }
 
-/* Two values are possible where rounding decides whether the contact closes, or is hit. */
-static void expect(const check_run *run, int j, double out[2])
+/* Two values are possible where rounding decides whether the contact closes, or is hit. *size: of
+ * rounding of the term along round walls. */
+static void expect(const check_run *run, int j, double out[2], double *size)
 {
     double h = run->settings.h, before = before_of(run, j), gap = check_gap(run, j);
     double e = check_is_poisson(run, j) ? 0 : run->contacts.restitution[j];
-    double apart = apart_of(run, j, gap), closed = fmin(apart, e * before);
+    double apart = apart_of(run, j, gap);
+    apart += check_arc(run, j, run->contacts.bias[j] - apart, size);
+    double closed = fmin(apart, e * before);
     answer closes = is_negative(gap + h * before, CHECK_ROUNDING * check_way_size(run, j));
     bool comes = e > 0 && before < 0;
     out[0] = comes && closes != NO ? closed : apart;
@@ -519,10 +523,11 @@ static void expect(const check_run *run, int j, double out[2])
 
 void check_bias(check_run *run, int j)
 {
-    double stored = run->contacts.bias[j], expected[2];
+    double stored = run->contacts.bias[j], expected[2], arc_size;
     double size =
         run->by_contact.size[j] + run->settings.gamma * check_way_size(run, j) / run->settings.h;
-    expect(run, j, expected);
+    expect(run, j, expected, &arc_size);
+    size += arc_size;
     bool first = fabs(stored - expected[0]) < fabs(stored - expected[1]);
     check_same(run->report, check_at(run, "contact", j, "bias"), stored, expected[first ? 0 : 1],
                size);
