@@ -114,12 +114,14 @@ static bool closes(const chain *c, int j, approach *at)
 }
 
 /* By how much an approach, not counting forces, is faster than rest, m/s. A body at rest on another
- * gains f in every step and loses it in the solve; that must not count as an impact. */
+ * gains f in every step and loses it in the solve; that must not count as an impact. Neither must
+ * the approach of a body that moves along a round wall: once the term of arc.c, twice at first. */
 static double excess(const chain *c, int j, const approach *at)
 {
     const int32_t *block = c->p->block + 2 * (size_t)j;
     double rest = fmax(forced_speed(c, block[0]), forced_speed(c, block[1]));
-    return at->f - at->u - fmax(rest, fabs(at->f));
+    double arc = c->arc ? c->arc[j] : 0;
+    return at->f - at->u + 2 * arc - fmax(rest, fabs(at->f));
 }
 
 /* The time of the last impact of either body of a contact; 0: none yet. */
@@ -450,7 +452,8 @@ static bool is_struck(const chain *c, int j)
 }
 
 /* The bias, in the final solve, of a contact whose bodies took part in an impact: computed from the
- * paths instead of from the velocities before the step. */
+ * paths instead of from the velocities before the step. The term of second order along round walls
+ * is left out, of all contacts: together with the impacts it may be more than bodies can do. */
 static double bias_after(const chain *c, int j)
 {
     const cairn_step *step = c->step;
@@ -458,9 +461,8 @@ static double bias_after(const chain *c, int j)
     double f = normal_part(c->p, j, c->p->v_free) - normal_part(c->p, j, c->v_old);
     double u = normal_part(c->p, j, c->w), overlap = fmin(0, contacts->gap[j]);
     double gap = contacts->gap[j] - cairn_contact_behind(c->p, j, c->y);
-    double arc = c->arc ? c->arc[j] : 0; /* of the motion before the impacts */
     double apart = cairn_contact_apart(step, gap, overlap, fmax(0, u) + faded(c, j));
-    const cairn_approach at = { gap, apart + arc, u - f, contacts->restitution[j] };
+    const cairn_approach at = { gap, apart, u - f, contacts->restitution[j] };
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 
@@ -472,7 +474,7 @@ static cairn_status hand_on(const chain *c, cairn_answer *answer)
     if (!b)
         return CAIRN_NO_MEMORY;
     for (size_t j = 0; j < count; j++)
-        b[j] = is_struck(c, (int)j) ? bias_after(c, (int)j) : c->p->b[j];
+        b[j] = c->arc || is_struck(c, (int)j) ? bias_after(c, (int)j) : c->p->b[j];
     answer->impacts = c->found;
     answer->impacts.total = c->total;
     answer->impacts.behind = c->y;

@@ -56,7 +56,7 @@ static course follow(cairn_world *world, double gravity, const cairn_step_option
     return c;
 }
 
-/* ==== test_arcs: along round walls speed is kept =============================================== */
+/* ==== test_arcs: along round walls speed is kept ============================================== */
 
 /* A ball of 1 kg at 6 m/s, 13.3 rad/s, around the inside of a cylinder; in 2D a disk in a ring. */
 static cairn_world *new_circle(int dimension, double mu, double restitution)
@@ -206,7 +206,7 @@ TEST(a_ball_leaves_a_ball_in_time)
     }
 }
 
-/* ---- what is asked of a contact --------------------------------------------------------------- */
+/* ---- what is asked of a contact -------------------------------------------------------------- */
 
 /* A ball that flies at the wall stops there, and none leaves faster than it came. */
 TEST(what_closes_does_not_bounce)
@@ -221,6 +221,27 @@ TEST(what_closes_does_not_bounce)
     CHECK_NEAR(cairn_norm(b.v[1]), 0, 1e-6);
     CHECK_NEAR(b.x[1].x, 0.45, 1e-6);
     CHECK_NEAR(cairn_norm(b.v[2]), 2, 1e-4);
+    cairn_world_destroy(world);
+}
+
+/* Seven disks that fill a ring but for 1e-3 of its radius, and turn without friction: what
+ * the wall asks of all of them together is possible, and adds no energy. */
+TEST(a_full_ring_gains_nothing)
+{
+    cairn_world *world = new_world(2, 0, 0, 0);
+    cairn_step_options options = exact_step(1e-3, true);
+    add_round(world, CAIRN_SHAPE_INSIDE_CYLINDER, 0.15015, zero);
+    add_ball(world, 0.05, zero, zero);
+    for (int k = 0; k < 6; k++) {
+        double c = cos(k * M_PI / 3), s = sin(k * M_PI / 3);
+        add_ball(world, 0.05, cairn_vec(0.1 * c, 0.1 * s, 0), cairn_vec(-s, c, 0));
+    }
+    for (int k = 0; k < 200; k++) {
+        double before = total_energy(world);
+        advance(world, &options, 1);
+        CHECK(total_energy(world) < before + 3e-8);
+    }
+    CHECK(total_energy(world) > 2.8); /* of 3 J */
     cairn_world_destroy(world);
 }
 
@@ -269,8 +290,8 @@ static sight seen_at(const flight *f, double t, double h, int32_t feature)
     return seen;
 }
 
-/* b of a contact that overlaps a little and approaches fast is h g"/2, with the second derivative of
- * the gap, here by differences. */
+/* b of a contact that overlaps a little and approaches fast is h g"/2, with the second derivative
+ * of the gap, here by differences. */
 static void check_bend(flight f, double depth)
 {
     const double h = 1e-4, t = 1e-3;
@@ -341,8 +362,8 @@ TEST(a_ball_that_stays_has_no_term)
 
 GROUP(test_arcs)
 {
-    RUN(CASE(a_ball_without_friction_keeps_its_speed), CASE(to_first_order_speed_is_lost),
-        CASE(restitution_does_not_matter_along_an_arc),
+    RUN(CASE(a_ball_without_friction_keeps_its_speed), CASE(a_full_ring_gains_nothing),
+        CASE(to_first_order_speed_is_lost), CASE(restitution_does_not_matter_along_an_arc),
         CASE(all_schemes_that_linearise_at_the_start_keep_it),
         CASE(a_ball_swings_in_a_lying_cylinder), CASE(a_ball_circles_in_a_cone),
         CASE(the_ball_in_the_hole_keeps_its_speed_around), CASE(a_ball_leaves_a_ball_in_time),
