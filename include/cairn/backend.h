@@ -17,7 +17,7 @@ extern "C" {
 /* ---- what a back end works with -------------------------------------------------------------- */
 
 /** Version of the table below; a shared object with another version is refused. */
-enum { CAIRN_BACKEND_VERSION = 5 };
+enum { CAIRN_BACKEND_VERSION = 6 };
 
 /** A problem prepared for repeated passes; opaque, defined by the back end. */
 typedef struct cairn_system cairn_system;
@@ -278,6 +278,8 @@ typedef struct cairn_pile_rule {
                                0: from nothing                                                    */
     int materials;
     const double *friction; /* materials x materials: mu                                          */
+    bool arcs;              /* balls follow tubes, cones and funnels to second order: b has the term
+                               max(h g"/2, min(u_N before, 0)), if that is negative               */
 } cairn_pile_rule;
 
 /** A problem on the device: impulses r start as given and v, u are room for the answer. */

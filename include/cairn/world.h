@@ -159,6 +159,7 @@ typedef struct cairn_step_options {
     int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
     double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */
     const char *overlaps;         /* a name of cairn_overlaps_name: how they are treated        */
+    bool arcs;                    /* contacts follow round walls to second order                */
     int64_t directions;           /* schemes with edges, 3D: edges of a cone, even, at least 4  */
     int64_t linearisations;       /* n: most turns to hold gaps at the end; 0: scheme's own     */
     double fixed_point_tolerance; /* scheme fixed-point: > 0: the test of [BL23] on s; 0: go on to

@@ -229,6 +229,17 @@ ANYWHERE static inline cairn_revolution cairn_revolution_of(cairn_vec3 axis, cai
     return s;
 }
 
+/* The second derivative of the distance of a point from a surface of revolution along a straight
+ * path with velocity z, as far as the surface bends about its axis: (n.e) (z.(k x e))^2/rho, where
+ * rho e is the part of d across the axis k, and n the normal. */
+ANYWHERE static inline double cairn_revolution_bend(cairn_vec3 axis, cairn_vec3 d, cairn_vec3 n,
+                                                    cairn_vec3 z)
+{
+    cairn_vec3 radial = cairn_add_scaled(d, -cairn_dot(d, axis), axis);
+    double rho2 = cairn_dot(radial, radial), round = cairn_dot(z, cairn_cross(axis, radial));
+    return rho2 > 0 ? cairn_dot(n, radial) * round * round / (rho2 * rho2) : 0;
+}
+
 /* The inside of a cylinder, at direction k. */
 ANYWHERE static inline double cairn_tube_distance(const cairn_revolution *s, int k, double radius,
                                                   cairn_vec3 *normal)

@@ -51,6 +51,7 @@ typedef struct facts {
     double max_iterations; /* run.max_iterations                                   */
     double gravity;        /* m/s^2                                                */
     double margin;         /* m: run.margin; 0: as much as a step can need */
+    double arcs;           /* run.arcs; older files lack it                */
     columns c;
     int steps;                /* complete rows: the length of the shortest column */
     double seconds[4], total; /* s: collide, assemble, solve, finish; their sum */
@@ -171,6 +172,8 @@ static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_e
     if (cairn_hdf5_read_reals_attribute(file, "gravity", 3, g))
         f->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     cairn_hdf5_read_real_attribute(file, "margin", &f->margin);
+    if (!cairn_hdf5_read_real_attribute(file, "arcs", &f->arcs))
+        f->arcs = 1;
     if (!cairn_hdf5_read_reals_attribute(file, "ranks", 7, f->ranks))
         f->ranks[0] = 0;
     if (!cairn_hdf5_read_reals_attribute(file, "inlets", 4, f->inlets))
@@ -493,10 +496,19 @@ static bool full_inlets(const facts *f, char *text, size_t n)
     return f->inlets[UNPLACED] > 0;
 }
 
+static bool straight_steps(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "run.arcs is false: what goes round along a wall with w rad/s loses a share of %.2g "
+             "w^2 of its speed a second, as impacts: set run.arcs=true",
+             0.5 * f->info.time_step);
+    return f->arcs == 0;
+}
+
 /* The advice is printed in this order: what is missing, accuracy, cost, energy. */
 static rule_fn *const rules[] = { full_inlets,     share_missed,   convex_gap,   deep_overlap,
                                   often_repeated,  slow_collision, uneven_ranks, waiting_ranks,
-                                  many_iterations, numerical_loss, moved_apart };
+                                  many_iterations, numerical_loss, moved_apart,  straight_steps };
 
 static void advise(const facts *f, FILE *out)
 {

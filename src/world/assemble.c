@@ -63,6 +63,7 @@ static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *j
 {
     cairn_arena *scratch = &step->world->scratch;
     bool shared = cairn_posed_shares(step, joints) && !step->scheme->frictionless;
+    bool arcs = cairn_step_has_arcs(step);
     size_t d = (size_t)step->components, n = (size_t)step->block_size;
     size_t velocities = (size_t)step->blocks * n,
            m = (size_t)(step->world->contacts.count + joints->blocks);
@@ -78,6 +79,7 @@ static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *j
         { &posed->w, imposes(step, joints) ? m * d : 0 },
         { &posed->b, m, !joints->any },
         { &posed->mu, shared ? 0 : m, !joints->any },
+        { &posed->arc, arcs ? m : 0 },
         { &posed->mu_rolling, step->rolling ? m : 0 },
         { &posed->mu_spinning, step->spinning ? m : 0 },
     };
@@ -91,6 +93,8 @@ static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *j
     /* NULL tells the operators that w = 0, which saves them an array to read */
     if (!imposes(step, joints))
         posed->w = NULL;
+    if (!arcs)
+        posed->arc = NULL;
     /* without a copy; fill_contact then writes each value onto itself */
     if (shared)
         posed->mu = step->world->contacts.mu;
@@ -281,7 +285,7 @@ static double normal_velocity(const cairn_step *step, const cairn_free_motion *m
 }
 
 /* u_N with the velocities before the step, to which loads have not yet been added. */
-static double normal_velocity_before(const cairn_step *step, const cairn_free_motion *motion, int j)
+double cairn_contact_before(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
     const cairn_body_store *b = &step->world->bodies;
     return normal_velocity(step, motion, j, b->v, b->omega);
@@ -313,14 +317,14 @@ double cairn_contact_apart(const cairn_step *step, double gap, double overlap, d
     return step->overlaps == CAIRN_OVERLAPS_PUSH ? apart + rate * overlap : apart;
 }
 
-/* b of contact j. The velocity before the step costs two rotations and is computed only if there is
- * restitution. */
-static double bias(const cairn_step *step, const cairn_free_motion *motion, int j)
+/* b of contact j, `arc` is its term of second order. The velocity before the step costs two
+ * rotations and is computed only if there is restitution. */
+static double bias(const cairn_step *step, const cairn_free_motion *motion, int j, double arc)
 {
     double gap = cairn_contact_gap(step, motion, j), e = restitution(&step->world->contacts, j);
     const cairn_approach at = { .gap = gap,
-                                .apart = cairn_contact_apart(step, gap, fmin(0, gap), 0),
-                                .before = e > 0 ? normal_velocity_before(step, motion, j) : 0,
+                                .apart = cairn_contact_apart(step, gap, fmin(0, gap), 0) + arc,
+                                .before = e > 0 ? cairn_contact_before(step, motion, j) : 0,
                                 .restitution = e };
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
@@ -357,7 +361,9 @@ static void fill_contact(const cairn_step *step, const cairn_free_motion *motion
     for (int side = 0; side < 2; side++)
         posed->block[2 * j + side] = cairn_step_block(step, c->body[2 * j + side]);
     fill_sides(step, motion, posed, j);
-    posed->b[j] = bias(step, motion, j);
+    if (posed->arc)
+        posed->arc[j] = cairn_contact_arc(step, motion, j);
+    posed->b[j] = bias(step, motion, j, posed->arc ? posed->arc[j] : 0);
     /* the larger one: with anisotropic friction the smaller is expressed by the factors D of the
      * rows */
     posed->mu[j] = step->scheme->frictionless ? 0 : fmax(c->mu[j], c->mu_2[j]);

@@ -43,6 +43,7 @@ typedef struct chain {
     const cairn_step *step;
     const cairn_problem *p;
     const double *v_old; /* of blocks: before the step                               */
+    const double *arc;   /* m/s, of contacts: as in cairn_posed; NULL                */
     double *w, *y;       /* of blocks: the path x + t w - y, see above               */
     double *time;        /* s, of blocks: time of their last impact; 0: none yet     */
     double *earliest;    /* s, of blocks: when the first of their contacts hits      */
@@ -113,12 +114,14 @@ static bool closes(const chain *c, int j, approach *at)
 }
 
 /* By how much an approach, not counting forces, is faster than rest, m/s. A body at rest on another
- * gains f in every step and loses it in the solve; that must not count as an impact. */
+ * gains f in every step and loses it in the solve; that must not count as an impact. Neither must
+ * the approach of a body that moves along a round wall: once the term of arc.c, twice at first. */
 static double excess(const chain *c, int j, const approach *at)
 {
     const int32_t *block = c->p->block + 2 * (size_t)j;
     double rest = fmax(forced_speed(c, block[0]), forced_speed(c, block[1]));
-    return at->f - at->u - fmax(rest, fabs(at->f));
+    double arc = c->arc ? c->arc[j] : 0;
+    return at->f - at->u + 2 * arc - fmax(rest, fabs(at->f));
 }
 
 /* The time of the last impact of either body of a contact; 0: none yet. */
@@ -449,7 +452,8 @@ static bool is_struck(const chain *c, int j)
 }
 
 /* The bias, in the final solve, of a contact whose bodies took part in an impact: computed from the
- * paths instead of from the velocities before the step. */
+ * paths instead of from the velocities before the step. The term of second order along round walls
+ * is left out, of all contacts: together with the impacts it may be more than bodies can do. */
 static double bias_after(const chain *c, int j)
 {
     const cairn_step *step = c->step;
@@ -470,7 +474,7 @@ static cairn_status hand_on(const chain *c, cairn_answer *answer)
     if (!b)
         return CAIRN_NO_MEMORY;
     for (size_t j = 0; j < count; j++)
-        b[j] = is_struck(c, (int)j) ? bias_after(c, (int)j) : c->p->b[j];
+        b[j] = c->arc || is_struck(c, (int)j) ? bias_after(c, (int)j) : c->p->b[j];
     answer->impacts = c->found;
     answer->impacts.total = c->total;
     answer->impacts.behind = c->y;
@@ -517,7 +521,10 @@ cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool
         !any_bounces(contacts, step->world->exchange.link))
         return CAIRN_OK;
     cairn_arena_moment before = cairn_arena_now(&step->world->scratch);
-    chain c = { .step = step, .p = &answer->problem, .v_old = answer->v_old };
+    chain c = { .step = step,
+                .p = &answer->problem,
+                .v_old = answer->v_old,
+                .arc = answer->arc };
     TRY(take_arrays(&c));
     c.fastest = largest_excess(&c);
     if (c.fastest > 0) {

@@ -11,6 +11,7 @@
  *
  *     c = u_N + gamma g/h < 0    where g < 0, at most PORTION of the smaller body in a step,
  *
+ * (with the term of second order of arc.c added along round walls)
  * is corrected by a displacement h z without velocity: the smallest one in the mass norm that opens
  * it and closes no other contact:
  *
@@ -91,7 +92,8 @@ static inline double left_open(const cairn_step *step, const cairn_answer *answe
         gap -= cairn_contact_behind(&answer->problem, j, answer->impacts.behind);
     double u = answer->u[(size_t)j * (size_t)answer->problem.dimension], closing = u < 0 ? u : 0;
     u -= (gap < 0) * closing; /* no branch: the signs cannot be predicted */
-    double c = u + step->options->stabilisation * gap / step->h, open = c > 0 ? c : 0;
+    double arc = answer->arc ? answer->arc[j] : 0;
+    double c = u + arc + step->options->stabilisation * gap / step->h, open = c > 0 ? c : 0;
     if ((gap < 0) & (-c > slack))
         open = to_be_mended(step, j, c);
     return open;

@@ -618,6 +618,7 @@ cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidat
 {
     *answer =
         (cairn_answer){ .problem = posed->problem, .balls = posed->balls, .v_old = posed->v_old };
+    answer->arc = posed->arc;
     TRY(take_answer(step, cairn_posed_shares(step, joints), answer));
     warm_job job = { step,      candidates->warm, candidates->warm_ratio,
                      answer->r, answer->s,        &answer->problem };

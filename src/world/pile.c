@@ -351,7 +351,8 @@ static cairn_status give_rule(const cairn_step *step, double ratio, cairn_pile_r
                               .pushing = step->overlaps == CAIRN_OVERLAPS_PUSH ? rate : 0,
                               .ratio = o->warm_start ? ratio : 0,
                               .materials = (int)materials,
-                              .friction = friction };
+                              .friction = friction,
+                              .arcs = o->arcs };
     return CAIRN_OK;
 }
 

@@ -123,6 +123,7 @@ typedef struct cairn_posed {
     cairn_problem problem;
     cairn_balls balls;
     double *mass_inverse, *v_free, *H, *w, *b, *mu, *mu_rolling, *mu_spinning;
+    double *arc;      /* m/s, of contacts: the part of b that follows round walls, arc.c; NULL */
     int32_t *block;   /* two per contact, of bodies a and b; -1: held                     */
     int32_t *rows;    /* of each contact: its index in H; -1: not stored; NULL: j itself  */
     int stored;       /* number of contacts and blocks of joints whose rows are in H      */
@@ -168,6 +169,7 @@ typedef struct cairn_answer {
     cairn_problem problem; /* as it was solved: with the final mu and bias                       */
     cairn_balls balls;     /* of `problem`                                                       */
     const double *v_old;   /* velocities of blocks before the step                               */
+    const double *arc;     /* as in cairn_posed                                                  */
     double *r, *s, *v, *u; /* impulses, sliding correction, velocities of blocks and of contacts */
     double *mu;            /* of `problem`, if friction depends on the sliding speed             */
     const double *s_held;  /* s as data of the law; NULL: s = 0 (convex) or |u_T| (Coulomb)      */
@@ -335,6 +337,12 @@ double cairn_contact_gap(const cairn_step *step, const cairn_free_motion *motion
  * may be negative without any overlap, and u_N >= -g'/h keeps the bodies apart. At most `leaves`
  * m/s of separation is demanded (chain.c). */
 double cairn_contact_apart(const cairn_step *step, double gap, double overlap, double leaves);
+/* m/s: the normal velocity of a contact before the step. */
+double cairn_contact_before(const cairn_step *step, const cairn_free_motion *motion, int j);
+/* arc.c: whether some contacts may need a term of second order; m/s: this term of contact j, at
+ * most 0 */
+bool cairn_step_has_arcs(const cairn_step *step);
+double cairn_contact_arc(const cairn_step *step, const cairn_free_motion *motion, int j);
 /* The place in H of the rows of contact or block j, on one side (0: body a, 1: body b). */
 double *cairn_posed_rows(const cairn_posed *posed, int j, int side);
 /* Whether the problem can use the columns of the contact list (mu, impulses, velocities) without a

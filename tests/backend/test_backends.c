@@ -502,8 +502,8 @@ TEST(names_do_not_lead_out_of_the_folder)
 TEST(another_version_is_refused)
 {
     look_in("/refused");
-    check_refused("old", CAIRN_UNSUPPORTED, "libcairn_backend_old.so is of version 6 of the");
-    check_refused("old", CAIRN_UNSUPPORTED, "expected 5");
+    check_refused("old", CAIRN_UNSUPPORTED, "libcairn_backend_old.so is of version 7 of the");
+    check_refused("old", CAIRN_UNSUPPORTED, "expected 6");
 }
 
 TEST(an_object_without_the_symbol_is_refused)

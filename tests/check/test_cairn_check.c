@@ -21,7 +21,8 @@ TEST(runs_of_every_scheme_are_certified)
 TEST(options_that_change_the_step_are_known)
 {
     static const char *const overrides[] = { "run.overlaps=push", "run.overlaps=keep",
-                                             "run.linearisations=1", "run.stabilisation=0.3" };
+                                             "run.linearisations=1", "run.stabilisation=0.3",
+                                             "run.arcs=false" };
     for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++) {
         check_verdict(scene_3d, overrides[i], "certified: 60 steps");
         check_verdict(scene_2d, overrides[i], "certified: 60 steps");

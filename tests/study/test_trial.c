@@ -335,6 +335,18 @@ TEST(of_a_good_run_nothing_stands_out)
     folder_remove(f.path);
 }
 
+TEST(the_speed_lost_along_round_walls_is_told)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(3);
+    s.step.time_step = 1e-3;
+    s.step.arcs = false;
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    CHECK_CONTAINS(page_of(&f), "with w rad/s loses a share of 0.0005 w^2 of its speed a second");
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
 /* Three cubes of 20 kg stand for 0.2 s. What rounding and tolerance leave (some 1e-10 J of the 59 J
  * that lift them by half an edge) is no share of a kinetic energy of 1e-16 J; 1e-3 J are. */
 TEST(energy_of_a_still_stack_that_is_rounding_is_not_told)
@@ -495,7 +507,7 @@ TEST(what_is_no_run_is_refused)
 
 GROUP(test_explain)
 {
-    RUN(CASE(of_a_good_run_nothing_stands_out),
+    RUN(CASE(of_a_good_run_nothing_stands_out), CASE(the_speed_lost_along_round_walls_is_told),
         CASE(energy_of_a_still_stack_that_is_rounding_is_not_told),
         CASE(missed_steps_are_told_with_their_bodies_and_what_to_do),
         CASE(bodies_of_missed_steps_are_called_by_their_names),

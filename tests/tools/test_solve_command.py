@@ -698,7 +698,7 @@ class Backends(unittest.TestCase):
             self.assertIn(f"\n  {name} ", out)
         self.assertNotIn("not usable", out)
         out = self.cairn("list", "backends", backends=os.path.join(PLUGINS, "refused")).stdout
-        self.assertRegex(out, r"\n  old +not usable: .*is of version 6 of the interface, expected 5")
+        self.assertRegex(out, r"\n  old +not usable: .*is of version 7 of the interface, expected 6")
         self.assertRegex(out, r"\n  mute +not usable: .*does not show cairn_backend_table")
         self.assertIn("newton", self.cairn("list", "solvers").stdout)
         self.assertEqual(self.cairn("list", "solvers").stdout.count("back end host only"), 5)

@@ -10,12 +10,13 @@
  *     x(t) = x + t w - y,   w = v_free + sum M^-1 H' r,   y = sum t M^-1 H' r
  * A contact hits where its gap g - H_N y + t u_N closes within the step, at the time t, or when its
  * bodies were last hit if it is closed by then, and where it approaches faster than at rest: f_N -
- * u_N exceeds |f_N| and what forces give to each of its bodies, f = H (v_free - v), by more than
- * `tolerance` and (1 - e)/2 of the largest such excess when the step begins. Impacts of a round are
- * checked one by one: that the contact hits, at that time, and that no contact of its bodies or
- * their neighbours hits earlier; and all together: that their impulses obey the law with
- * b = e min(0, u_N + s) + s, s = (t/h - 1/2) f_N, from the state after the rounds before. After the
- * last round as many contacts hit as the step says. */
+ * u_N exceeds |f_N| and what forces give to each of its bodies, f = H (v_free - v), and twice the
+ * size of the term of a round wall (arcs.c), by more than `tolerance` and (1 - e)/2 of the largest
+ * such excess when the step begins. Impacts of a round are checked one by one: that the contact
+ * hits, at that time, and that no contact of its bodies or their neighbours hits earlier; and all
+ * together: that their impulses obey the law with b = e min(0, u_N + s) + s, s = (t/h - 1/2) f_N,
+ * from the state after the rounds before. After the last round as many contacts hit as the step
+ * says. */
 
 static const double TIE = 1e-9; /* of the step: impacts closer in time are simultaneous */
 
@@ -71,7 +72,7 @@ static approach look_at(check_run *run, int j)
 {
     check_derived *c = &run->by_contact;
     size_t first = (size_t)j * (size_t)components(run);
-    double u[CONE_COMPONENTS], y[CONE_COMPONENTS];
+    double u[CONE_COMPONENTS], y[CONE_COMPONENTS], arc_size;
     const int32_t *body = run->contacts.body + 2 * j;
     double speed = check_relative(run, j, run->path, true, u);
     double late = check_relative(run, j, run->late, false, y);
@@ -80,6 +81,7 @@ static approach look_at(check_run *run, int j)
     c->size[j] = fmax(c->size[j], 4 * speed);
     at.gap = run->contacts.gap[j] - y[0];
     at.excess = at.f - at.u - fmax(rest, fabs(at.f));
+    at.excess += 2 * check_arc(run, j, run->contacts.bias[j], &arc_size);
     at.slow = fmax(run->settings.tolerance * run->fastest, check_faded(run, j));
     at.size = c->size[j];
     at.way = check_way_size(run, j) + late;
@@ -382,7 +384,8 @@ void check_chain(check_run *run)
  * e min(0, u_N). Where contacts are linearised at q + h v^, g is g - h n.v^. After impacts within
  * the step u_N and g are those after them; g may then be below 0 without any overlap, and b
  * follows it, but not below minus the speed at which the bodies already separate and that of
- * impacts which are not followed.
+ * impacts which are not followed. Along round walls a term of second order is added to gamma g/h,
+ * unless there were such impacts: arcs.c.
  *
  * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
  * step, with that e also the free one, closes the gap in this step, and the former exceeds the
@@ -500,12 +503,17 @@ static double apart_of(const check_run *run, int j, double gap)
     return run->settings.push ? apart + rate * overlap : apart;
 }
 
-/* Two values are possible where rounding decides whether the contact closes, or is hit. */
-static void expect(const check_run *run, int j, double out[2])
+/* Two values are possible where rounding decides whether the contact closes, or is hit. *size: of
+ * rounding of the term along round walls. */
+static void expect(const check_run *run, int j, double out[2], double *size)
 {
     double h = run->settings.h, before = before_of(run, j), gap = check_gap(run, j);
     double e = check_is_poisson(run, j) ? 0 : run->contacts.restitution[j];
-    double apart = apart_of(run, j, gap), closed = fmin(apart, e * before);
+    double apart = apart_of(run, j, gap);
+    *size = 0;
+    if (run->impacts.count == 0)
+        apart += check_arc(run, j, run->contacts.bias[j] - apart, size);
+    double closed = fmin(apart, e * before);
     answer closes = is_negative(gap + h * before, CHECK_ROUNDING * check_way_size(run, j));
     bool comes = e > 0 && before < 0;
     out[0] = comes && closes != NO ? closed : apart;
@@ -519,10 +527,11 @@ static void expect(const check_run *run, int j, double out[2])
 
 void check_bias(check_run *run, int j)
 {
-    double stored = run->contacts.bias[j], expected[2];
+    double stored = run->contacts.bias[j], expected[2], arc_size;
     double size =
         run->by_contact.size[j] + run->settings.gamma * check_way_size(run, j) / run->settings.h;
-    expect(run, j, expected);
+    expect(run, j, expected, &arc_size);
+    size += arc_size;
     bool first = fabs(stored - expected[0]) < fabs(stored - expected[1]);
     check_same(run->report, check_at(run, "contact", j, "bias"), stored, expected[first ? 0 : 1],
                size);

@@ -242,6 +242,7 @@ static bool read_numbers(check_run *run)
 {
     check_settings *s = &run->settings;
     double dimension = 0, directions = 0, turns = 0, sleep = 0, rounds = -1, rules = 1, gravity[3];
+    double arcs = 0;
     struct {
         const char *name;
         int count;
@@ -268,6 +269,9 @@ static bool read_numbers(check_run *run)
     if (!(rounds >= -1 && rounds <= 1e6))
         return check_fail(run->report, "attribute impact_rounds: out of range");
     s->impact_rounds = (int)rounds;
+    if (H5Aexists(run->file, "arcs") > 0 && /* likewise */
+        !check_attribute(run->file, "arcs", 1, &arcs, run->report))
+        return false;
     if (H5Aexists(run->file, "rules") > 0 && /* nor this */
         !check_attribute(run->file, "rules", 1, &rules, run->report))
         return false;
@@ -282,6 +286,7 @@ static bool read_numbers(check_run *run)
     s->linearisations = turns > 0 ? (int)turns : s->scheme->linearisations;
     s->dimension = (int)dimension;
     s->sleep = sleep != 0;
+    s->arcs = arcs != 0 && !s->scheme->middle && s->linearisations == 0;
     s->rules = (int)rules;
     s->gravity = (vec){ gravity[0], gravity[1], s->dimension == 3 ? gravity[2] : 0 };
     s->gravity_before = s->gravity;

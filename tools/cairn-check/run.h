@@ -137,6 +137,7 @@ typedef struct check_settings {
                           without them and with the compression not at mid-step              */
     bool sleep;        /* bodies may sleep, with v = 0                                       */
     bool push, move;   /* overlaps are pushed apart; moved apart                             */
+    bool arcs;         /* contacts follow round walls to second order                        */
     const check_scheme *scheme;
     char level[16]; /* what was stored: off, summary, full          */
 } check_settings;
@@ -697,6 +698,9 @@ void check_energy_change(check_run *run, int row, double sign);
 void check_ledgers(check_run *run);           /* energy.c: closed, from /steps alone      */
 void check_certificate_of(check_run *run);    /* law.c: the law in other units   */
 void check_bias(check_run *run, int j);       /* impacts.c: b of the scheme                 */
+/* arcs.c: m/s: the term of second order in b along round walls; where several are possible, the one
+ * that is nearest to `near`. *size: what its rounding is relative to. */
+double check_arc(const check_run *run, int j, double near, double *size);
 void check_joints_of(check_run *run);         /* joints.c: what joints did */
 bool check_complete(check_run *run);          /* pairs.c: no overlapping pair is missing  */
 bool check_frames(check_run *run);            /* facts.c: /frames repeats what is stored */

@@ -325,6 +325,26 @@ struct WarmStart {
     }
 };
 
+/* The term of second order in b of a ball at a wall of revolution, which does not move: as arc.c of
+ * the world. half: h/2. */
+ANYWHERE static inline double arc_of(const PileBodies &b, int32_t ball, int32_t wall, cairn_vec3 n,
+                                     double half)
+{
+    bool round = b.inside[wall] > 0;
+    if (b.is_wall(wall))
+        round = b.wall_of(wall).is.kind <= CAIRN_WALL_FUNNEL;
+    if (!round || ball < b.held)
+        return 0;
+    const double *v = b.v_old + 6 * (int64_t)(ball - b.held);
+    cairn_vec3 z = cairn_vec(v[0], v[1], v[2]);
+    double before = cairn_dot(n, z);
+    cairn_vec3 from = cairn_sub(b.x[ball], b.x[wall]);
+    double bent = half * cairn_revolution_bend(b.axis[wall], from, n, z);
+    if (!(before < 0 && bent < 0))
+        return 0;
+    return bent > before ? bent : before;
+}
+
 /* Everything that follows from the pairs. */
 static void fill_contacts(PileSet *s, const cairn_pile_rule *rule, const WarmStart &warm)
 {
@@ -332,6 +352,7 @@ static void fill_contacts(PileSet *s, const cairn_pile_rule *rule, const WarmSta
     const PileBodies b = s->bodies;
     const PileContacts c = s->contacts;
     double closing = rule->closing, pushing = rule->pushing;
+    double half = rule->arcs ? 0.5 * rule->h : 0;
     int materials = rule->materials;
     const double *friction = d.copy_of(rule->friction, (size_t)materials * (size_t)materials);
     each(d, c.count, [=] ANYWHERE(int64_t j) {
@@ -345,7 +366,8 @@ static void fill_contacts(PileSet *s, const cairn_pile_rule *rule, const WarmSta
         c.normal[j] = n;
         c.tangent[j] = t;
         c.gap[j] = gap;
-        c.b[j] = gap > 0 ? closing * gap : pushing * gap;
+        c.arc[j] = half > 0 ? arc_of(b, one, two, n, half) : 0;
+        c.b[j] = (gap > 0 ? closing * gap : pushing * gap) + c.arc[j];
         c.mu[j] = friction[b.material[one] * materials + b.material[two]];
         warm(key_of(b.uid[one], b.uid[two]), c.part ? &c.part[j] : nullptr, n, t, c.r + 3 * j);
         if (c.mu[j] == 0) /* the directions have turned since the last step */
@@ -363,6 +385,7 @@ static void take_contacts(Device &d, int contacts, bool parts, PileContacts *c)
     c->tangent = d.take<cairn_vec3>(count);
     c->gap = d.take<double>(count);
     c->b = d.take<double>(count);
+    c->arc = d.take<double>(count);
     c->mu = d.take<double>(count);
     c->r = d.take<double>(3 * count);
     c->u = d.take<double>(3 * count);

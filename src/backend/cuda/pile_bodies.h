@@ -90,6 +90,7 @@ struct PileContacts {
     int32_t *body, *block; /* 2 of each: rows; blocks */
     cairn_vec3 *normal, *tangent;
     double *gap, *b, *mu, *r, *u;
+    double *arc;           /* m/s: its part of b                           */
     double *correction;    /* NULL: nothing was moved                      */
     cairn_pile_part *part; /* NULL: no pair of bodies has several contacts */
 };

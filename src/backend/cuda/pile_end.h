@@ -25,7 +25,7 @@ ANYWHERE static inline double left_open_of(const PileBodies &b, const PileContac
     double gap = c.gap[j], u = c.u[3 * j];
     if (gap < 0 && u < 0)
         u = 0;
-    double open = u + o.gamma * gap;
+    double open = u + c.arc[j] + o.gamma * gap;
     if (!(gap < 0 && -open > o.slack))
         return open > 0 ? open : 0;
     double size = smaller_radius(b, c, j), most = -o.portion * size / o.h;

@@ -1,0 +1,105 @@
+/* arcs.c - contacts that move along a round wall: the term of second order in their bias.
+ *
+ * A point p of a body, at a from its centre, passes a wall of revolution (inside_cylinder; in 3D
+ * also inside_cone and funnel) at the distance of the radius about the core. Seen from the wall,
+ * which turns with W, p moves with z and is accelerated by w x (w x a) - W x (W x y) - 2 W x z, y
+ * the way to it from the wall's centre. The gap bends by
+ *
+ *     g" = n.(this acceleration) + (n.e) (z.(k x e))^2/rho
+ *
+ * about the axis k, at the distance rho in the direction e. The term is max(h g"/2, u_N before) if
+ * both are negative, else 0. Only balls and cores with corners have such a point. */
+#include "law.h"
+#include "shapes.h"
+
+/* The side of contact j that is such a wall; -1: neither. */
+static int round_side(const check_run *run, int j)
+{
+    for (int side = 1; side >= 0; side--) {
+        int body = run->contacts.body[2 * j + side], shape = run->bodies.shape[body];
+        bool tapers = shape == CHECK_CONE || shape == CHECK_FUNNEL;
+        if (run->bodies.motion[body] != CHECK_DYNAMIC &&
+            (shape == CHECK_CYLINDER || (tapers && run->settings.dimension == 3)))
+            return side;
+    }
+    return -1;
+}
+
+/* Whether a solid, of a body or a part of one, has such a point, and its radius. */
+static bool has_core(const check_solid *s, double *radius)
+{
+    *radius = check_rounding_of(s);
+    return s->shape == CHECK_SPHERE || s->shape == CHECK_POINT || s->shape == CHECK_BOX ||
+           s->shape == CHECK_CAPSULE || s->shape == CHECK_HULL || check_is_surface(s->shape);
+}
+
+/* How a body moves before the step: v and its angular velocity in space. */
+typedef struct course {
+    vec v, w;
+} course;
+
+static course course_of(const check_run *run, int body)
+{
+    int row = run->before.row[body];
+    bool dynamic = run->bodies.motion[body] == CHECK_DYNAMIC;
+    vec w = dynamic ? run->before.omega[row] : run->omega_start[body];
+    return (course){ dynamic ? run->before.v[row] : run->v_start[body],
+                     quat_rotate(check_rows_q(run, body), w) };
+}
+
+/* h g"/2 of contact j at a wall on `side`, for a core of this radius. *size: of its terms. */
+static double bent(const check_run *run, int j, int side, double radius, double *size)
+{
+    const check_contacts *c = &run->contacts;
+    int wall = c->body[2 * j + side], body = c->body[2 * j + !side];
+    vec n = vec_times(side ? 1 : -1, c->normal[j]);
+    vec on = vec_add(c->point[j], 0.5 * c->gap[j] + radius, n);
+    vec y = vec_add(on, -1, check_x_of(run, j, side)), a = { 0, 0, 0 };
+    if (!check_is_ball(run, body))
+        a = vec_add(on, -1, check_x_of(run, j, !side));
+    course one = course_of(run, body), two = course_of(run, wall);
+    vec own = vec_cross(one.w, a), carried = vec_cross(two.w, y);
+    vec z = vec_add(vec_add(one.v, 1, own), -1, vec_add(two.v, 1, carried));
+    if (run->cell.there)
+        z = vec_add(z, side ? -1 : 1, check_drift(run, j));
+    vec pull = vec_add(vec_cross(one.w, own), -1, vec_cross(two.w, carried));
+    pull = vec_add(pull, -2, vec_cross(two.w, z));
+    quat q = check_rows_q(run, wall);
+    vec axis = run->bodies.axis[wall];
+    vec k = quat_rotate(q, quat_rotate(run->bodies.shape_q[wall],
+                                       vec_times(1 / vec_norm(axis), axis)));
+    vec from = vec_add(y, -1, quat_rotate(q, run->bodies.shape_x[wall]));
+    vec across = vec_add(from, -vec_dot(from, k), k);
+    double rho = vec_norm(across), half = 0.5 * run->settings.h;
+    vec e = vec_times(rho > 0 ? 1 / rho : 0, across);
+    double round = vec_dot(z, vec_cross(k, e)), far = vec_norm(on) + vec_norm(y);
+    double bend = rho > 0 ? vec_dot(n, e) * round * round / rho : 0;
+    double speed = vec_norm(z) + vec_norm(carried) + vec_norm(own);
+    *size = half * speed * speed * (rho > 0 ? (1 + far / rho) / rho : 1) +
+            half * (vec_norm(one.w) + 3 * vec_norm(two.w)) * speed;
+    return half * (vec_dot(n, pull) + bend);
+}
+
+double check_arc(const check_run *run, int j, double near, double *size)
+{
+    int side = round_side(run, j), parts = 0;
+    double before = run->by_contact.before[(size_t)j * (size_t)run->settings.components];
+    double best = 0;
+    *size = 0;
+    if (!run->settings.arcs || side < 0 || !(before < 0))
+        return 0;
+    int body = run->contacts.body[2 * j + !side];
+    check_place_of at = { check_x_of(run, j, !side), check_rows_q(run, body) };
+    check_piece piece = CHECK_FIRST_PIECE;
+    /* which part of a body touches is not in the file: the one that explains the bias */
+    while (check_piece_next(run, body, at, at.x, HUGE_VAL, &piece)) {
+        check_solid solid = check_piece_at(run, body, at, piece);
+        double radius, terms = 0, term = 0;
+        if (has_core(&solid, &radius))
+            term = fmin(0, fmax(bent(run, j, side, radius, &terms), before));
+        bool nearer = parts++ == 0 || fabs(term - near) < fabs(best - near);
+        best = nearer ? term : best;
+        *size = fmax(*size, terms);
+    }
+    return best;
+}
