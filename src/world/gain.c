@@ -459,6 +459,22 @@ static cairn_status solve_all(restraint *a, const cairn_solving *s)
     return cairn_impact_solve(s, a->bounce->first, a->e, answer);
 }
 
+/* By scheme auto s is a part of the law; it also counts the contacts with exact friction. */
+static void judge_all(restraint *a)
+{
+    cairn_answer *answer = a->answer;
+    const double *s = answer->problem.s;
+    int upgraded = 0;
+    answer->problem.s = answer->s_held ? answer->s_held : s;
+    cairn_phase_whole.judge(a->solving, answer, &a->solving->report->judgement);
+    answer->problem.s = s;
+    for (int j = 0; answer->exact && j < a->step->world->contacts.count; j++)
+        upgraded += answer->exact[j] && cairn_contact_counts(&answer->problem, j);
+    if (answer->exact)
+        *a->solving->upgraded =
+            (int)cairn_link_sum(cairn_problem_link(&answer->problem), upgraded);
+}
+
 /* The groups that gain energy alone; the report is that of the whole step. */
 static cairn_status solve_groups(restraint *a)
 {
@@ -470,7 +486,7 @@ static cairn_status solve_groups(restraint *a)
     closer.report = &part;
     TRY(find_list(a));
     TRY(solve_list(a, &closer));
-    cairn_phase_whole.judge(s, a->answer, &report->judgement);
+    judge_all(a);
     report->converged = report->judgement.asked.relative <= s->options.tolerance;
     report->iterations =
         part.iterations > report->iterations ? part.iterations : report->iterations;

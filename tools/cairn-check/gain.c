@@ -4,17 +4,27 @@
  *     E = sum r.(u- + u+)/2 + sum r_N c + the work of impacts within the step,
  * u- with the velocities before the step and what those impacts changed, c <= 0 what pushes overlaps
  * apart. The forces of the step, f = v_free - v, allow for |f|_M^2/8. This is checked where some
- * contact has restitution, in files that count the contacts with reduced restitution
+ * contact pushes to obey restitution, in files that count the contacts with reduced restitution
  * (docs/restitution.md), in worlds without joints, sleep, adhesion and friction along axes. */
 #include "run.h"
 
 static const double SHARE = 1e-6; /* of the energy of a group: less than this is no gain */
 
+/* Whether contact j pushes to obey restitution: with u_N + b = 0, and b below what keeps bodies
+ * apart. */
+static bool demands(const check_run *run, int j)
+{
+    bool pushes = run->by_contact.r[(size_t)j * (size_t)run->settings.components] > 0;
+    double apart = run->settings.scheme->middle ? 0 : check_apart(run, j);
+    double doubt = CHECK_ROUNDING * run->by_contact.size[j];
+    return pushes && run->contacts.bias[j] < fmax(apart, check_pushing(run, j)) - doubt;
+}
+
 static bool applies(const check_run *run)
 {
-    bool bounces = false;
+    bool bounces = run->impact;
     for (int j = 0; j < run->contacts.count; j++)
-        bounces = bounces || run->contacts.restitution[j] > 0;
+        bounces = bounces || (run->contacts.restitution[j] > 0 && demands(run, j));
     return bounces && run->steps.impacts_reduced && run->steps.converged[run->step - 1] == 1 &&
            run->row_count == 0 && !run->settings.sleep && !run->materials.adhesion &&
            !run->materials.friction_2;

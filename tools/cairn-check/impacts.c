@@ -564,6 +564,11 @@ static double apart_of(const check_run *run, int j, double gap)
     return run->settings.push ? apart + rate * overlap : apart;
 }
 
+double check_apart(const check_run *run, int j)
+{
+    return apart_of(run, j, check_gap(run, j));
+}
+
 /* Two values are possible where rounding decides whether the contact closes, or is hit. */
 static void expect(const check_run *run, int j, double out[2])
 {
@@ -583,7 +588,7 @@ static void expect(const check_run *run, int j, double out[2])
 
 static double milder_bias(const check_run *run, int j, double full, int k)
 {
-    double apart = run->settings.scheme->middle ? 0 : apart_of(run, j, check_gap(run, j));
+    double apart = run->settings.scheme->middle ? 0 : check_apart(run, j);
     double least = fmax(apart, check_pushing(run, j));
     bool poisson = run->impact && bounces(run, j);
     if (k == 0 || poisson)
