@@ -24,7 +24,7 @@
 
 enum { HEAD = 32, PLACE = 24 }; /* bytes: before the body; of a position */
 
-static const cairn_seal seal = { "cairn checkpoint", 9, "checkpoint" };
+static const cairn_seal seal = { "cairn checkpoint", 10, "checkpoint" };
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
