@@ -478,8 +478,8 @@ static bool numerical_loss(const facts *f, char *text, size_t n)
 static bool reduced_restitution(const facts *f, char *text, size_t n)
 {
     snprintf(text, n,
-             "restitution was reduced at %.0f contacts in %.0f steps, first in step %d: bouncing as "
-             "asked would have made energy (docs/restitution.md)",
+             "restitution was reduced at %.0f contacts in %.0f steps, first in step %d: to bounce "
+             "as asked would have made energy, see docs/restitution.md",
              f->reduced_contacts, f->reduced, f->first_reduced);
     return f->reduced > 0;
 }

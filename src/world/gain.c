@@ -10,7 +10,7 @@
  *
  * c <= 0 is the part of b that pushes overlaps apart. A group gains energy if
  *
- *     E > SHARE (K + sum |r.u-| + |r.u+|) + |v_free - v-|_M^2 / 8,      K = |v-|_M^2 / 2.
+ *     E > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |v_free - v-|_M^2/8,      K = |v-|_M^2/2.
  *
  * Its demands are then reduced: with b0 = max(b', c), where b' is b without restitution,
  *
@@ -24,8 +24,9 @@
  *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
  *
  * Each time, the bodies connected by candidates with those that gain are solved again, from r = 0,
- * more closely. All others keep their impulses. Sums are integers, so that they do not depend on
- * the order of their terms, and hence not on who computes them. */
+ * more closely. All others keep their impulses. By Poisson's law, and where friction depends on the
+ * speed, everything is solved again. Sums are integers, so that they do not depend on the order of
+ * their terms, and hence not on who computes them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,7 @@ static void *zeros(cairn_arena *scratch, size_t count, size_t size)
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
+
 static int64_t place_of(const cairn_step *step, int block)
 {
     const int64_t *order = step->world->exchange.link ? step->world->exchange.order : NULL;
@@ -275,17 +277,16 @@ typedef struct restraint {
     const cairn_step *step;
     const cairn_solving *solving;
     cairn_answer *answer;
-    const cairn_bounce *bounce; /* Poisson's law; NULL: Newton's                      */
-    double *e;             /* of contacts: as reduced, by Poisson's law               */
-    const double *full;    /* of contacts: b by Newton's law                          */
-    double *apart, *least; /* of contacts: b' and b0                                  */
-    double *b;             /* of contacts                                             */
-    double *before;        /* of blocks: v-                                           */
-    double *push;          /* of contacts: c                                          */
-    uint8_t *level;        /* of contacts: entry of `milder`; ALONE: never solved again */
-    uint8_t *joined;       /* of contacts: they push; rows of joints                  */
-    uint8_t *gains;        /* of contacts: those of groups that gain energy           */
-    int32_t *list;         /* contacts to solve again */
+    const cairn_bounce *bounce; /* Poisson's law; NULL: Newton's             */
+    const double *full;         /* of contacts: b by Newton's law            */
+    double *apart, *least;      /* of contacts: b' and b0                    */
+    double *b, *push;           /* of contacts: b and c                      */
+    double *e;                  /* of contacts: as reduced, by Poisson's law */
+    double *before;             /* of blocks: v-                             */
+    uint8_t *level;             /* of contacts: entry of `milder`            */
+    uint8_t *joined;            /* of contacts: they push; rows of joints    */
+    uint8_t *gains;             /* of contacts: those of groups that gain    */
+    int32_t *list;              /* contacts to solve again                   */
     int count;
 } restraint;
 
@@ -336,15 +337,16 @@ static void set_before(restraint *a)
         a->before[i] = answer->v_old[i] + (free ? p->v_free[i] - free[i] : 0);
 }
 
+/* There are no rows of joints after impacts within the step. */
 static void note_joined(restraint *a)
 {
     const cairn_problem *p = &a->answer->problem;
+    const double *r = a->answer->r, *total = a->answer->impacts.total;
     size_t d = (size_t)p->dimension;
     for (size_t j = 0; j < (size_t)p->contacts; j++) {
-        const double *total = j < (size_t)a->step->world->contacts.count ? a->answer->impacts.total : NULL;
         a->joined[j] = cairn_is_bounded(p, (int)j);
         for (size_t i = j * d; i < (j + 1) * d; i++)
-            a->joined[j] = a->joined[j] || a->answer->r[i] != 0 || (total && total[i] != 0);
+            a->joined[j] = a->joined[j] || r[i] != 0 || (total && total[i] != 0);
     }
 }
 

@@ -78,8 +78,8 @@ static double least_energy(const cairn_world *world, double g, double h)
     return sum;
 }
 
-/* Some steps, of which none that met its tolerance adds more than a millionth of the kinetic energy.
- * Returns the number of contacts with reduced restitution. */
+/* Some steps, of which none that met its tolerance adds more than a millionth of the kinetic
+ * energy. Returns the number of contacts with reduced restitution. */
 static int check_no_gain(cairn_world *world, const cairn_step_options *options, double g, int steps)
 {
     int reduced = 0;
@@ -188,8 +188,8 @@ TEST(towers_that_are_hit_make_no_energy)
 
 /* ---- one body, and two on joints ------------------------------------------------------------ */
 
-/* The rod above as a body, unit mass, half length 1, J = 1/3 by a thin box: by Newton's law it gains
- * 0.053 J of 0.68 J. With 3/4 of e, 0.675, r = (0.8219, 0.2531) gives u+ = (0.675, 0):
+/* The rod of test_restitution.c as a body, unit mass, half length 1, J = 1/3: by Newton's law it
+ * gains 0.053 J of 0.68 J. With 3/4 of e, 0.675, r = (0.8219, 0.2531) gives u+ = (0.675, 0):
  * r.(u + u+)/2 = -0.0576 J. */
 TEST(a_rod_that_would_gain_bounces_with_less_restitution)
 {
@@ -211,8 +211,8 @@ TEST(a_rod_that_would_gain_bounces_with_less_restitution)
     cairn_world_destroy(world);
 }
 
-/* Two rods that hang on each other and swing onto the floor, e = 1, mu = 0.2, in steps of 10 ms: one
- * step made 957 J into 2,050 J. What the contacts add is of the order of the forces of a step. */
+/* Two rods that hang on each other and swing onto the floor, e = 1, mu = 0.2, in steps of 10 ms:
+ * one step made 957 J into 2,050 J. What contacts add is of the order of the forces of a step. */
 TEST(a_double_pendulum_that_hits_the_floor_makes_no_energy)
 {
     uint64_t state = 3;

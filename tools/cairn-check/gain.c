@@ -2,8 +2,8 @@
  *
  * In a step that met its tolerance no group of bodies, connected by contacts that push, gains
  *     E = sum r.(u- + u+)/2 + sum r_N c + the work of impacts within the step,
- * u- with the velocities before the step and what those impacts changed, c <= 0 what pushes overlaps
- * apart. The forces of the step, f = v_free - v, allow for |f|_M^2/8. This is checked where some
+ * u- with the velocities before the step and what those impacts changed, c <= 0 what pushes
+ * overlaps apart. The forces of the step, f = v_free - v, allow for |f|_M^2/8. Checked where some
  * contact pushes to obey restitution, in files that count the contacts with reduced restitution
  * (docs/restitution.md), in worlds without joints, sleep, adhesion and friction along axes. */
 #include "run.h"

@@ -15,8 +15,8 @@
  * checked one by one: that the contact hits, at that time, and that no contact of its bodies or
  * their neighbours hits earlier; and all together: that their impulses obey the law with
  * b = e min(0, u_N + s) + s, s = (t/h - 1/2) f_N, from the state after the rounds before. After the
- * last round as many contacts hit as the step says. Impacts that would create energy are left out of
- * the rounds, all of a group together: such a contact takes part in no later round. */
+ * last round as many contacts hit as the step says. Impacts that would create energy are left out
+ * of the rounds, all of a group together: such a contact takes part in no later round. */
 
 static const double TIE = 1e-9; /* of the step: impacts closer in time are simultaneous */
 

@@ -674,7 +674,7 @@ void check_ledgers(check_run *run);           /* energy.c: closed, from /steps a
 void check_certificate_of(check_run *run);    /* law.c: the law in other units   */
 void check_bias(check_run *run, int j);       /* impacts.c: b of the scheme                 */
 void check_reduced(check_run *run);           /* impacts.c: how many demand less than that  */
-double check_pushing(const check_run *run, int j); /* m/s: the part of b that pushes overlaps apart */
+double check_pushing(const check_run *run, int j); /* m/s: the part of b that moves overlaps   */
 double check_apart(const check_run *run, int j);   /* m/s: b without restitution              */
 void check_creation(check_run *run);          /* gain.c: impacts create no energy           */
 void check_joints_of(check_run *run);         /* joints.c: what joints did */
