@@ -76,6 +76,10 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
         cairn_line_print("impacts",
                          "%lld in order of time, in at most %d rounds per step; %lld left",
                          (long long)s->impacts, s->max_impact_rounds, (long long)s->impacts_left);
+    if (s->impacts_reduced > 0)
+        cairn_line_print("restitution",
+                         "reduced at %lld contacts in %lld steps: it would have made energy",
+                         (long long)s->impacts_reduced, (long long)s->impacts_reduced_steps);
     if (s->max_upgraded > 0)
         cairn_line_print("upgraded", "%.1f per step to exact friction, at most %d",
                          s->mean_upgraded, s->max_upgraded);

@@ -77,6 +77,8 @@ typedef struct cairn_run_summary {
     int max_impact_rounds;      /* in so many rounds at most                                  */
     int64_t impacts_left;       /* that still hit when the rounds were over ...               */
     int64_t impacts_left_steps; /* ... in so many steps                                       */
+    int64_t impacts_reduced;    /* contacts with reduced restitution: cairn_step_report ...   */
+    int64_t impacts_reduced_steps; /* ... in so many steps                                    */
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */

@@ -264,6 +264,8 @@ typedef struct cairn_step_report {
                                  each other                                                   */
     int impacts_left;         /* contacts that still hit when the rounds were over; they bounce
                                  all at once                                                  */
+    int impacts_reduced;      /* contacts whose restitution was reduced, because it would have
+                                 created energy                                               */
     int64_t distance_body[2]; /* uids: pair of certificate.distance; -1, -1: closed forms     */
     double overlap;           /* 1: deepest overlap after the step as a share of the radius of
                                  the smaller of its two bodies; >= 0                          */

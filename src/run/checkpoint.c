@@ -24,7 +24,7 @@
 
 enum { HEAD = 32, PLACE = 24 }; /* bytes: before the body; of a position */
 
-static const cairn_seal seal = { "cairn checkpoint", 9, "checkpoint" };
+static const cairn_seal seal = { "cairn checkpoint", 10, "checkpoint" };
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
@@ -208,6 +208,8 @@ static const size_t wholes[] = {
     offsetof(cairn_run_summary, impacts),
     offsetof(cairn_run_summary, impacts_left),
     offsetof(cairn_run_summary, impacts_left_steps),
+    offsetof(cairn_run_summary, impacts_reduced),
+    offsetof(cairn_run_summary, impacts_reduced_steps),
     offsetof(cairn_run_summary, distance_body[0]),
     offsetof(cairn_run_summary, distance_body[1]),
     offsetof(cairn_run_summary, overlap_body[0]),

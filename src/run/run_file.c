@@ -51,6 +51,7 @@ static const cairn_run_source step_sources[] = {
     { "impacts", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.impacts), NULL },
     { "impact_rounds", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.impact_rounds), NULL },
     { "impacts_left", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.impacts_left), NULL },
+    { "impacts_reduced", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.impacts_reduced), NULL },
     { "linearisations", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.linearisations), NULL },
     { "linearisation_error", "m", CAIRN_HDF5_REAL, 1,
       offsetof(step_row, report.linearisation_error), NULL },

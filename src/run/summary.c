@@ -139,6 +139,8 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->impacts += report->impacts;
     s->impacts_left += report->impacts_left;
     s->impacts_left_steps += report->impacts_left > 0;
+    s->impacts_reduced += report->impacts_reduced;
+    s->impacts_reduced_steps += report->impacts_reduced > 0;
     s->max_impact_rounds =
         report->impact_rounds > s->max_impact_rounds ? report->impact_rounds : s->max_impact_rounds;
     s->mean_candidates += report->candidates;
@@ -238,6 +240,8 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_integer(json, "max_rounds", s->max_impact_rounds);
     cairn_json_integer(json, "left", s->impacts_left);
     cairn_json_integer(json, "left_steps", s->impacts_left_steps);
+    cairn_json_integer(json, "reduced", s->impacts_reduced);
+    cairn_json_integer(json, "reduced_steps", s->impacts_reduced_steps);
     cairn_json_end(json);
     cairn_json_begin(json, "iterations");
     cairn_json_integer(json, "max", s->max_iterations);

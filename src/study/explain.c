@@ -18,7 +18,8 @@
 typedef struct columns {
     const double *candidates, *attempts, *iterations, *converged, *asked_relative,
         *coulomb_relative, *penetration, *dilatation, *numerical_loss, *correction, *kinetic,
-        *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact;
+        *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact,
+        *impacts_reduced;
 } columns;
 
 /* Where each column of the file goes. All are optional: which ones a file has depends on
@@ -43,6 +44,7 @@ static const struct {
     { "solve_seconds", offsetof(columns, solve_seconds) },
     { "finish_seconds", offsetof(columns, finish_seconds) },
     { "asked_worst_contact", offsetof(columns, asked_worst_contact) },
+    { "impacts_reduced", offsetof(columns, impacts_reduced) },
 };
 
 /* The quantities that the rules use. */
@@ -61,6 +63,8 @@ typedef struct facts {
     double inlets[4];        /* the attribute `inlets`: bodies, released, unplaced, later */
     double repeated, missed; /* steps                                               */
     double exhausted;        /* missed steps that used all iterations: more might have helped */
+    double reduced, reduced_contacts; /* steps with reduced restitution, and its contacts */
+    int first_reduced;                /* the first of these steps, from 1                 */
     double mean_iterations;
     /* m: length scale of the smallest dynamic body: the radius of a sphere, or half the edge of a
      * cube (2D: square) of the same volume; 0: none */
@@ -140,6 +144,16 @@ static cairn_status read_size(hid_t file, cairn_arena *arena, facts *f, cairn_er
     return status;
 }
 
+static void count_reduced(facts *f, int i)
+{
+    double contacts = at(f->c.impacts_reduced, i);
+    if (!(contacts > 0))
+        return;
+    f->first_reduced = f->reduced > 0 ? f->first_reduced : i + 1;
+    f->reduced += 1;
+    f->reduced_contacts += contacts;
+}
+
 /* Totals over all steps. A column that is not stored contributes 0, so its rules do not apply. */
 static void sum_up(facts *f)
 {
@@ -150,6 +164,7 @@ static void sum_up(facts *f)
             f->seconds[k] += at(parts[k], i);
         bool missed = f->c.converged && f->c.converged[i] == 0;
         f->missed += missed;
+        count_reduced(f, i);
         f->exhausted += missed && at(f->c.iterations, i) >= f->max_iterations;
         f->repeated += at(f->c.attempts, i) > 1;
         f->mean_iterations += at(f->c.iterations, i) / f->steps;
@@ -478,6 +493,16 @@ static bool numerical_loss(const facts *f, char *text, size_t n)
     return f->energy > 0 && fabs(f->numerical) > 0.1 * f->energy && matters(f, f->numerical);
 }
 
+/* Not an error: the law that was asked for has no solution there, or one that makes energy. */
+static bool reduced_restitution(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "restitution was reduced at %.0f contacts in %.0f steps, first in step %d: to bounce "
+             "as asked would have made energy, see docs/restitution.md",
+             f->reduced_contacts, f->reduced, f->first_reduced);
+    return f->reduced > 0;
+}
+
 static bool moved_apart(const facts *f, char *text, size_t n)
 {
     snprintf(text, n,
@@ -508,7 +533,8 @@ static bool straight_steps(const facts *f, char *text, size_t n)
 /* The advice is printed in this order: what is missing, accuracy, cost, energy. */
 static rule_fn *const rules[] = { full_inlets,     share_missed,   convex_gap,   deep_overlap,
                                   often_repeated,  slow_collision, uneven_ranks, waiting_ranks,
-                                  many_iterations, numerical_loss, moved_apart,  straight_steps };
+                                  many_iterations, numerical_loss, moved_apart,  straight_steps,
+                                  reduced_restitution };
 
 static void advise(const facts *f, FILE *out)
 {

@@ -35,6 +35,7 @@
 static const double TIE = 1e-9;    /* of the step: impacts closer in time are simultaneous */
 static const double CLOSE = 1e-12; /* relative residual that rounds aim at, small problems */
 static const double FADING = 0.5;  /* of (1 - e) fastest: slower impacts are not followed  */
+static const double GAIN = 1e-9;   /* of the energy of a group: less than this is rounding */
 enum { MOST_SWEEPS = 100 };
 
 /* The state of the rounds. Arrays are in the scratch; "of blocks" and "of contacts" mean one entry
@@ -51,13 +52,17 @@ typedef struct chain {
     uint8_t *changed;    /* of blocks: 1 if the last round changed its velocity      */
     double *hits;        /* s, of contacts: when they hit; infinite: they do not     */
     double *bias;        /* m/s, of contacts: set for those of the round             */
+    double *shift;       /* m/s, of contacts: s, likewise                            */
     double *total;       /* N s, of contacts: sum of the impulses of all rounds      */
+    double *work;        /* J, of contacts: work of these impulses                   */
+    uint8_t *left;       /* of contacts: 1 if left to the solve after the rounds     */
     uint8_t *struck;     /* of blocks: 1 if some impact changed its velocity         */
     double *farthest;    /* m, of blocks: largest distance from x at an impact       */
     int32_t *list;       /* contacts of the round                                    */
     int count;           /* number of contacts in the list                           */
     double fastest;      /* m/s: largest excess at the start of the step             */
     bool struck_any;     /* a round has changed velocities, of any member            */
+    bool left_any;       /* some contact is left to the solve after the rounds       */
     cairn_impacts found; /* all impacts so far                                       */
     size_t room;         /* capacity of `found`                                      */
 } chain;
@@ -161,7 +166,7 @@ static double slow_at(const chain *c, int j)
 static void look_at(chain *c, int j)
 {
     approach at;
-    bool hit = closes(c, j, &at) && excess(c, j, &at) > slow_at(c, j);
+    bool hit = !c->left[j] && closes(c, j, &at) && excess(c, j, &at) > slow_at(c, j);
     c->hits[j] = hit ? time_of(c, j, &at) : INFINITY;
 }
 
@@ -242,13 +247,18 @@ static void set_bias(chain *c, int j)
     double e = step->world->contacts.restitution[j];
     approach at;
     closes(c, j, &at);
-    double s = (c->hits[j] / step->h - 0.5) * at.f;
+    double s = c->shift[j] = (c->hits[j] / step->h - 0.5) * at.f;
     c->bias[j] = e * fmin(0, at.u + s) + s;
 }
 
+/* A round that is solved: of each contact in the list, its impulse and its velocity after it. */
+typedef struct solved {
+    double *r, *u;
+} solved;
+
 /* (2) The impulses of the contacts in the list, in the scratch. A decompression with zero floors is
  * an impact solve: few contacts, solved almost exactly. */
-static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report)
+static cairn_status solve_round(chain *c, solved *out, cairn_solve_report *report)
 {
     const cairn_step *step = c->step;
     cairn_arena *scratch = &step->world->scratch;
@@ -263,17 +273,98 @@ static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report
     TRY(cairn_problem_take_part(&whole, c->list, c->count, scratch, &part));
     const cairn_problem *p = &part.problem;
     size_t rows = (size_t)p->contacts * (size_t)p->dimension;
-    double *zeros = cairn_arena_doubles(scratch, rows), *u = cairn_arena_doubles(scratch, rows);
+    double *zeros = cairn_arena_doubles(scratch, rows);
     double *v = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
-    *r = cairn_arena_doubles(scratch, rows);
-    if (!zeros || !u || !v || !*r)
+    *out = (solved){ cairn_arena_doubles(scratch, rows), cairn_arena_doubles(scratch, rows) };
+    if (!zeros || !v || !out->r || !out->u)
         return CAIRN_NO_MEMORY;
     const cairn_decompression impact = { p, zeros, zeros, scratch };
     cairn_solve_options options = cairn_solve_options_default();
     options.law = law_of(step->scheme);
     options.tolerance = fmin(CLOSE, step->options->tolerance);
     options.max_iterations = MOST_SWEEPS;
-    return cairn_decompression_solve(&impact, &options, *r, v, u, report);
+    return cairn_decompression_solve(&impact, &options, out->r, v, out->u, report);
+}
+
+/* J: the work of the impact of contact j, at its time. *size: of its terms. */
+static double work_of(const chain *c, int j, const double *r, const double *u, double *size)
+{
+    double before[CAIRN_MAX_DIMENSION], sum = r[0] * c->shift[j];
+    cairn_contact_relative(c->p, c->p->dimension, c->p->block_size, j, c->w, before);
+    *size = fabs(sum);
+    for (int i = 0; i < c->p->dimension; i++) {
+        sum += 0.5 * r[i] * (before[i] + u[i]);
+        *size += 0.5 * fabs(r[i]) * (fabs(before[i]) + fabs(u[i]));
+    }
+    return sum;
+}
+
+/* Whether some contact of the round adds energy, of any member. Others of its group may take it. */
+static bool any_adds(const chain *c, const solved *s)
+{
+    size_t d = (size_t)c->p->dimension;
+    bool any = false;
+    for (size_t k = 0; k < (size_t)c->count && !any; k++) {
+        double size, work = work_of(c, c->list[k], s->r + k * d, s->u + k * d, &size);
+        any = work > GAIN * size;
+    }
+    return cairn_link_any(cairn_problem_link(c->p), any);
+}
+
+/* The contacts of groups of the round that gain energy, in `gains`; *any: of any member. */
+static cairn_status find_gains(chain *c, const solved *s, uint8_t *gains, bool *any)
+{
+    cairn_arena *scratch = &c->step->world->scratch;
+    size_t contacts = (size_t)c->p->contacts, d = (size_t)c->p->dimension;
+    double *r = cairn_arena_doubles(scratch, contacts * d);
+    double *u = cairn_arena_doubles(scratch, contacts * d);
+    uint8_t *joined = cairn_arena_take(scratch, contacts, sizeof *joined);
+    cairn_problem p = *c->p;
+    if (!r || !u || !joined)
+        return CAIRN_NO_MEMORY;
+    memset(joined, 0, contacts);
+    for (size_t k = 0; k < (size_t)c->count; k++)
+        joined[c->list[k]] = 1;
+    cairn_part_spread(c->list, c->count, (int)d, s->r, r);
+    cairn_part_spread(c->list, c->count, (int)d, s->u, u);
+    p.v_free = c->w; /* there are no forces between before and after */
+    const cairn_work work = { .p = &p,
+                              .r = r,
+                              .u = u,
+                              .before = c->w,
+                              .push = c->shift,
+                              .joined = joined,
+                              .share = GAIN };
+    return cairn_work_gains(c->step, &work, gains, any);
+}
+
+/* Groups whose impact creates energy are taken out of the round and left to the solve after the
+ * rounds, which reduces their restitution (gain.c). */
+static cairn_status leave_gains(chain *c, const solved *s)
+{
+    size_t d = (size_t)c->p->dimension;
+    bool any;
+    if (!any_adds(c, s))
+        return CAIRN_OK;
+    uint8_t *gains = cairn_arena_take(&c->step->world->scratch, (size_t)c->p->contacts, 1);
+    if (!gains)
+        return CAIRN_NO_MEMORY;
+    TRY(find_gains(c, s, gains, &any));
+    int kept = 0;
+    for (int k = 0; k < c->count; k++) {
+        int j = c->list[k];
+        if (gains[j]) {
+            c->left[j] = 1;
+            c->hits[j] = INFINITY;
+            continue;
+        }
+        memmove(s->r + (size_t)kept * d, s->r + (size_t)k * d, d * sizeof *s->r);
+        memmove(s->u + (size_t)kept * d, s->u + (size_t)k * d, d * sizeof *s->u);
+        c->list[kept++] = j;
+    }
+    c->count = kept;
+    c->left_any = c->left_any || any;
+    return CAIRN_OK;
 }
 
 /* (3) for one contact. y += t M^-1 H' r is the same product with t r. */
@@ -337,15 +428,18 @@ static void fetch_ghosts(const chain *c)
 
 /* All updates of a round. Distances are noted before w and y change; then only the contacts of
  * changed blocks can have another time. */
-static void strike_all(chain *c, int round, const double *r)
+static void strike_all(chain *c, int round, const solved *s)
 {
     size_t d = (size_t)c->p->dimension;
     int contacts = c->step->world->contacts.count;
     memset(c->changed, 0, (size_t)c->step->blocks);
-    for (int k = 0; k < c->count; k++)
+    for (size_t k = 0; k < (size_t)c->count; k++) {
+        double size;
+        c->work[c->list[k]] += work_of(c, c->list[k], s->r + k * d, s->u + k * d, &size);
         note_way(c, c->list[k]);
+    }
     for (int k = 0; k < c->count; k++)
-        strike(c, c->list[k], round, r + (size_t)k * d);
+        strike(c, c->list[k], round, s->r + (size_t)k * d);
     for (int k = 0; k < c->count; k++)
         mark_blocks(c, c->list[k]);
     c->struck_any = true;
@@ -384,33 +478,49 @@ static cairn_status make_room(chain *c)
     return CAIRN_OK;
 }
 
-/* One round; *good is false if it misses the tolerance, and then changes nothing. */
-static cairn_status do_round(chain *c, int round, bool *good)
+/* One round; *good is false if it misses the tolerance, and then changes nothing. *done: it has
+ * impacts, of any member. */
+static cairn_status do_round(chain *c, int round, bool *good, bool *done)
 {
     cairn_solve_report report;
-    double *r;
+    solved s;
     TRY(make_room(c));
     /* after make_room, whose arrays must stay */
     cairn_arena_moment before = cairn_arena_now(&c->step->world->scratch);
-    TRY(solve_round(c, &r, &report));
+    TRY(solve_round(c, &s, &report));
     *good = report.judgement.asked.relative <= c->step->options->tolerance;
     if (*good)
-        strike_all(c, round, r);
+        TRY(leave_gains(c, &s));
+    *done = *good &&
+            (!c->left_any || cairn_link_any(cairn_problem_link(c->p), c->count > 0));
+    if (*done)
+        strike_all(c, round, &s);
     cairn_arena_return(&c->step->world->scratch, before);
     return CAIRN_OK;
+}
+
+/* How many contacts hit, with those that the rounds have left out. */
+static int64_t count_left(chain *c)
+{
+    memset(c->left, 0, (size_t)c->p->contacts);
+    for (int j = 0; j < c->step->world->contacts.count; j++)
+        look_at(c, j);
+    return find_first(c);
 }
 
 /* Rounds until nothing hits. The contacts that still hit at the end are reported, not hidden. */
 static cairn_status do_rounds(chain *c)
 {
     cairn_step_report *report = c->step->report;
-    bool good = true;
+    bool good = true, done;
     int64_t hitting = find_first(c), impacts = 0;
     while (hitting > 0 && good && report->impact_rounds < c->step->options->impact_rounds) {
-        TRY(do_round(c, report->impact_rounds + 1, &good));
-        report->impact_rounds += good;
+        TRY(do_round(c, report->impact_rounds + 1, &good, &done));
+        report->impact_rounds += done;
         hitting = find_first(c);
     }
+    if (c->left_any)
+        hitting = count_left(c);
     for (int k = 0; k < c->found.count; k++)
         impacts += cairn_contact_counts(c->p, c->found.contact[k]);
     report->impacts = (int)cairn_link_sum(cairn_problem_link(c->p), impacts);
@@ -434,11 +544,16 @@ static cairn_status take_arrays(chain *c)
     c->bias = cairn_arena_take(scratch, contacts, sizeof *c->bias);
     c->list = cairn_arena_take(scratch, contacts, sizeof *c->list);
     c->total = cairn_arena_doubles(scratch, contacts * (size_t)c->p->dimension);
+    c->shift = cairn_arena_doubles(scratch, contacts);
+    c->work = cairn_arena_doubles(scratch, contacts);
+    c->left = cairn_arena_take(scratch, contacts, sizeof *c->left);
     c->struck = cairn_arena_take(scratch, blocks, sizeof *c->struck);
     c->farthest = cairn_arena_doubles(scratch, blocks);
     if (!c->y || !c->w || !c->time || !c->earliest || !c->around || !c->changed || !c->hits ||
-        !c->bias || !c->list || !c->total || !c->struck || !c->farthest)
+        !c->bias || !c->list || !c->total || !c->struck || !c->farthest || !c->shift || !c->work ||
+        !c->left)
         return CAIRN_NO_MEMORY;
+    memset(c->left, 0, contacts);
     memcpy(c->w, c->p->v_free, velocities * sizeof *c->w);
     memset(c->struck, 0, blocks);
     return CAIRN_OK;
@@ -452,17 +567,18 @@ static bool is_struck(const chain *c, int j)
 }
 
 /* The bias, in the final solve, of a contact whose bodies took part in an impact: computed from the
- * paths instead of from the velocities before the step. The term of second order along round walls
- * is left out, of all contacts: together with the impacts it may be more than bodies can do. */
-static double bias_after(const chain *c, int j)
+ * paths instead of from the velocities before the step. *apart: without restitution. The term of
+ * second order along round walls is left out, of all contacts: together with the impacts it may be
+ * more than bodies can do. */
+static double bias_after(const chain *c, int j, double *apart)
 {
     const cairn_step *step = c->step;
     const cairn_contact_store *contacts = &step->world->contacts;
     double f = normal_part(c->p, j, c->p->v_free) - normal_part(c->p, j, c->v_old);
     double u = normal_part(c->p, j, c->w), overlap = fmin(0, contacts->gap[j]);
     double gap = contacts->gap[j] - cairn_contact_behind(c->p, j, c->y);
-    double apart = cairn_contact_apart(step, gap, overlap, fmax(0, u) + faded(c, j));
-    const cairn_approach at = { gap, apart, u - f, contacts->restitution[j] };
+    *apart = cairn_contact_apart(step, gap, overlap, fmax(0, u) + faded(c, j));
+    const cairn_approach at = { gap, *apart, u - f, contacts->restitution[j] };
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 
@@ -471,15 +587,22 @@ static cairn_status hand_on(const chain *c, cairn_answer *answer)
 {
     size_t count = (size_t)c->step->world->contacts.count;
     double *b = cairn_arena_take(&c->step->world->scratch, count, sizeof *b);
-    if (!b)
+    double *apart = cairn_arena_take(&c->step->world->scratch, count, sizeof *apart);
+    if (!b || !apart)
         return CAIRN_NO_MEMORY;
-    for (size_t j = 0; j < count; j++)
-        b[j] = c->arc || is_struck(c, (int)j) ? bias_after(c, (int)j) : c->p->b[j];
+    for (size_t j = 0; j < count; j++) {
+        double gap = c->step->world->contacts.gap[j];
+        apart[j] = cairn_contact_apart(c->step, gap, fmin(0, gap), 0);
+        b[j] = c->arc || is_struck(c, (int)j) ? bias_after(c, (int)j, &apart[j]) : c->p->b[j];
+    }
     answer->impacts = c->found;
     answer->impacts.total = c->total;
     answer->impacts.behind = c->y;
     answer->impacts.struck = c->struck;
     answer->impacts.farthest = c->farthest;
+    answer->impacts.v_free = c->p->v_free;
+    answer->impacts.apart = apart;
+    answer->impacts.work = c->work;
     answer->problem.v_free = c->w;
     answer->problem.b = b;
     return CAIRN_OK;

@@ -278,8 +278,8 @@ static cairn_status find_impacts(const cairn_step *step, const cairn_free_motion
 }
 
 /* Both phases of an impact; the first starts from the velocities at mid-step. */
-static cairn_status solve_impact(const cairn_step *step, const cairn_solving *s,
-                                 cairn_answer *answer)
+static cairn_status solve_impact(const cairn_step *step, const cairn_free_motion *motion,
+                                 const cairn_solving *s, cairn_answer *answer)
 {
     const cairn_contact_store *c = &step->world->contacts;
     cairn_problem first = answer->problem;
@@ -293,7 +293,9 @@ static cairn_status solve_impact(const cairn_step *step, const cairn_solving *s,
     for (size_t i = 0; i < velocities; i++)
         middle[i] = 0.5 * (answer->v_old[i] + first.v_free[i]);
     first.v_free = middle;
-    return cairn_impact_solve(s, &first, e, answer);
+    const cairn_bounce bounce = { &first, e };
+    TRY(cairn_impact_solve(s, &first, e, answer));
+    return cairn_step_restrain(step, motion, s, &bounce, answer);
 }
 
 /* ---- after impacts within the step ---------------------------------------------------------- */
@@ -315,16 +317,17 @@ static bool is_done(const cairn_problem *p, int dimension)
 /* The solve after the impacts within the step; their impulses are then added to those of the solve.
  * If they leave nothing to solve, |q|_c is 0 and relative residuals have no meaning, so the solve
  * starts from its solution r = 0. */
-static cairn_status solve_rest(const cairn_solving *s, const cairn_phase *by, int dimension,
-                               cairn_answer *answer)
+static cairn_status solve_rest(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_solving *s, const cairn_phase *by, cairn_answer *answer)
 {
     size_t rows = (size_t)answer->problem.contacts * (size_t)answer->problem.dimension;
     double *r = cairn_arena_take(s->scratch, rows, sizeof *r);
     if (!r)
         return CAIRN_NO_MEMORY;
-    if (is_done(&answer->problem, dimension))
+    if (is_done(&answer->problem, step->world->dimension))
         memset(answer->r, 0, rows * sizeof *answer->r);
     TRY(by->solve(s, by->context, answer));
+    TRY(cairn_step_restrain(step, motion, s, NULL, answer));
     if (answer->problem.directions)
         cairn_judge_circular(&answer->problem, answer->r, answer->v, answer->u,
                              &s->report->judgement);
@@ -374,12 +377,14 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
     if (!impact) /* the phases of an impact are judged as a whole */
         TRY(cairn_step_scales(step, answer));
     if (chain)
-        TRY(solve_rest(&s, phase, step->world->dimension, answer));
+        TRY(solve_rest(step, motion, &s, phase, answer));
     else if (impact)
-        TRY(solve_impact(step, &s, answer));
-    else
+        TRY(solve_impact(step, motion, &s, answer));
+    else {
         TRY(varies ? cairn_phase_with_law(&s, phase, answer)
                    : phase->solve(&s, phase->context, answer));
+        TRY(cairn_step_restrain(step, motion, &s, NULL, answer));
+    }
     return cairn_rest_settle(step, motion, answer);
 }
 

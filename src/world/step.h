@@ -142,6 +142,9 @@ typedef struct cairn_impacts {
     double *behind;           /* of blocks: y, they end at x + h v - y; NULL: no impacts    */
     uint8_t *struck;          /* of blocks: 1 if an impact changed them; NULL: no impacts   */
     double *farthest;         /* m, of blocks: largest distance from x at an impact; NULL   */
+    const double *v_free;     /* of blocks: of the step; NULL: no impacts                   */
+    const double *apart;      /* m/s, of contacts: b without restitution; NULL: no impacts  */
+    const double *work;       /* J, of contacts: done by their impacts; NULL: no impacts    */
 } cairn_impacts;
 
 /* Groups: bodies connected by candidate contacts. See groups.c. */
@@ -381,6 +384,30 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
 cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool *any);
 /* H_N y of contact j: by how much its gap is smaller than g + h u_N, because y is subtracted. */
 double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
+
+/* gain.c: the work of impulses r, after which contacts have the velocities u. */
+typedef struct cairn_work {
+    const cairn_problem *p;
+    const double *r, *u;
+    const double *before;  /* m/s, of blocks: velocities before, without forces                 */
+    const double *push;    /* m/s, of contacts: added to the mean of u_N before and after       */
+    const double *earlier; /* J, of contacts: work that they did earlier in the step; NULL: 0   */
+    const uint8_t *joined; /* of contacts: 1 if they join their bodies to groups                */
+    double share;          /* of the energy of a group: less than this is no gain               */
+} cairn_work;
+
+/* Marks the contacts of the bodies whose group gains energy; *any: whether any member has some. */
+cairn_status cairn_work_gains(const cairn_step *step, const cairn_work *work, uint8_t *gains,
+                              bool *any);
+/* Reduces restitution where it creates energy, and solves again. */
+struct cairn_solving;
+typedef struct cairn_bounce { /* an impact by Poisson's law, as cairn_impact_solve has it */
+    const cairn_problem *first;
+    const double *e;
+} cairn_bounce;
+cairn_status cairn_step_restrain(const cairn_step *step, const cairn_free_motion *motion,
+                                 const struct cairn_solving *solving, const cairn_bounce *bounce,
+                                 cairn_answer *answer);
 
 /* correct.c: penetration correction by a displacement, not by velocity; in units of
  * displacement/h */

@@ -277,6 +277,7 @@ static const char *const all_integers[] = {
     "steps/impacts",
     "steps/impact_rounds",
     "steps/impacts_left",
+    "steps/impacts_reduced",
     "steps/converged",
     NULL,
 };

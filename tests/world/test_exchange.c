@@ -36,6 +36,7 @@ typedef struct outcome {
     cairn_step_report report;
     cairn_probe_reading readings[3]; /* of the last step */
     int64_t iterations, impacts;     /* of all steps */
+    int64_t reduced;                 /* likewise */
     double depths;                   /* m: sum of the deepest overlaps of all steps */
     int ghosts, migrants;
 } outcome;
@@ -109,6 +110,7 @@ static void run_whole(build_fn *build, const cairn_step_options *options, int st
             fail_msg("%s", cairn_world_error(world)->message);
         out->iterations += out->report.solve.iterations;
         out->impacts += out->report.impacts;
+        out->reduced += out->report.impacts_reduced;
         out->depths += out->report.certificate.penetration;
     }
     note_readings(&out->report, out->readings);
@@ -257,6 +259,7 @@ static void check_same(build_fn *build, const cairn_step_options *options, int s
         CHECK_INT(jobs[k].report.impacts, whole.report.impacts);
         CHECK_INT(jobs[k].report.impact_rounds, whole.report.impact_rounds);
         CHECK_INT(jobs[k].report.impacts_left, whole.report.impacts_left);
+        CHECK_INT(jobs[k].report.impacts_reduced, whole.report.impacts_reduced);
         CHECK_NEAR(jobs[k].depths, whole.depths, 0);
         CHECK(memcmp(jobs[k].readings, whole.readings, sizeof whole.readings) == 0);
     }
@@ -353,6 +356,40 @@ static cairn_world *balls_by_poisson(void)
 {
     return fill_box(
         &(cairn_material_def){ .friction = 0.3, .restitution = 0.5, .restitution_law = "poisson" });
+}
+
+/* Rows of balls that just fit between two walls, where restitution must be reduced. Each touches
+ * the next row, so that groups extend over several members. */
+static cairn_world *tight_rows_of(const char *law)
+{
+    cairn_world *world = new_world(3, 0, 0.2, 0);
+    const cairn_material_def material = { .friction = 0.2, .restitution = 0.9,
+                                          .restitution_law = law };
+    CHECK_OK(cairn_material_pair_set(world, 0, 0, &material));
+    cairn_shape plane = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    uint64_t state = 4;
+    for (int side = 0; side < 2; side++) {
+        plane.axis = cairn_vec(side ? -1 : 1, 0, 0);
+        add_wall(world, plane, cairn_vec(side ? 0.6 : 0, 0, 0));
+    }
+    for (int i = 0; i < 96; i++) {
+        double v[3];
+        for (int k = 0; k < 3; k++)
+            v[k] = 2 * cairn_random_uniform(&state) - 1;
+        add_ball(world, 0.1, cairn_vec(0.1 + 0.2 * (i % 3), 0.2 * (i / 3), 0),
+                 cairn_vec(v[0], v[1], v[2]));
+    }
+    return world;
+}
+
+static cairn_world *tight_rows(void)
+{
+    return tight_rows_of("newton");
+}
+
+static cairn_world *tight_rows_by_poisson(void)
+{
+    return tight_rows_of("poisson");
 }
 
 static cairn_world *rolling_balls(void)
@@ -877,6 +914,22 @@ TEST(balls_bounce_the_same_way)
         check_parts(balls_by_poisson, k % 2 ? "convex" : "coulomb", steps[k], count[k]);
     }
     CHECK(impacts > 100);
+}
+
+TEST(restitution_is_reduced_in_the_same_way_by_all_members)
+{
+    cairn_step_options options = options_for("coulomb", 4);
+    options.time_step = 1e-3;
+    run_whole(tight_rows, &options, 3, &whole);
+    CHECK(whole.reduced > 0);
+    check_same(tight_rows, &options, 3, 4);
+    check_same(tight_rows, &options, 3, 2);
+    options.impact_rounds = 0;
+    run_whole(tight_rows, &options, 3, &whole);
+    CHECK(whole.reduced > 0);
+    check_same(tight_rows, &options, 3, 3);
+    run_whole(tight_rows_by_poisson, &options, 3, &whole);
+    check_same(tight_rows_by_poisson, &options, 3, 3);
 }
 
 TEST(rolling_and_anisotropic_friction_and_friction_laws_are_the_same)
@@ -1589,6 +1642,7 @@ GROUP(test_exchange)
         CASE(members_speak_to_their_neighbours_alone), CASE(pairs_are_kept_from_step_to_step),
         CASE(threads_of_members_change_no_bit),
         CASE(a_body_with_very_many_contacts_is_one_members_affair), CASE(balls_bounce_the_same_way),
+        CASE(restitution_is_reduced_in_the_same_way_by_all_members),
         CASE(rolling_and_anisotropic_friction_and_friction_laws_are_the_same),
         CASE(the_default_solver_finds_the_same_impulses),
         CASE(gradient_methods_and_outer_loops_find_the_same_impulses),

@@ -353,6 +353,7 @@ void check_contacts_of(check_run *run)
     check_impact(run);
     for (int j = 0; j < count; j++)
         check_bias(run, j);
+    check_reduced(run);
     check_same(run->report, check_at(run, NULL, 0, "candidates"),
                run->steps.candidates[run->step - 1], count, 0);
     check_between(run->report, check_at(run, NULL, 0, "active"), run->steps.active[run->step - 1],

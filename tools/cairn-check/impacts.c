@@ -16,7 +16,8 @@
  * hits, at that time, and that no contact of its bodies or their neighbours hits earlier; and all
  * together: that their impulses obey the law with b = e min(0, u_N + s) + s, s = (t/h - 1/2) f_N,
  * from the state after the rounds before. After the last round as many contacts hit as the step
- * says. */
+ * says. Impacts that would create energy are left out of the rounds, all of a group together: such
+ * a contact takes part in no later round. */
 
 static const double TIE = 1e-9; /* of the step: impacts closer in time are simultaneous */
 
@@ -131,6 +132,8 @@ static void find_times(check_run *run)
     for (int j = 0; j < run->contacts.count; j++) {
         approach at = look_at(run, j);
         answer hit = hits(run, &at);
+        if (run->by_contact.spared[j] > 0)
+            hit = NO;
         run->by_contact.sure[j] = hit == YES;
         run->by_contact.hits_at[j] = hit != NO ? time_of(run, j, &at) : HUGE_VAL;
         run->by_contact.hits_slack[j] = hit != NO ? CHECK_ROUNDING * time_size(run, &at) : 0;
@@ -171,21 +174,32 @@ static void look_around(check_run *run)
     }
 }
 
-/* A contact that certainly hits, and certainly before all others near both bodies, is in the
- * round. */
-static void check_all_there(check_run *run, int first, int end)
+/* Whether contacts may be left out of rounds: not before files said how many were reduced. */
+static bool may_spare(const check_run *run)
 {
-    const check_derived *c = &run->by_contact;
+    return run->steps.impacts_reduced != NULL;
+}
+
+/* A contact that certainly hits, and certainly before all others near both bodies, is in the round,
+ * or left out of this one and all that follow. Whether the latter is so for some contact. */
+static bool find_spared(check_run *run, int first, int end)
+{
+    check_derived *c = &run->by_contact;
+    bool found = false;
     for (int j = 0, i = first; j < run->contacts.count; j++) {
         const int32_t *body = run->contacts.body + 2 * j;
         double others = fmin(run->around_perhaps[body[0]], run->around_perhaps[body[1]]);
         bool must = c->sure[j] > 0 && c->hits_at[j] <= others + 0.5 * TIE * run->settings.h;
         while (i < end && run->impacts.contact[i] < j)
             i++;
+        bool there = i < end && run->impacts.contact[i] == j;
         check_true(run->report, check_at(run, "contact", j, "impact"),
-                   !must || (i < end && run->impacts.contact[i] == j),
+                   !must || there || may_spare(run),
                    "it hits before all other contacts of its bodies, but is not in the round");
+        found = found || (must && !there && may_spare(run));
+        c->spared[j] = c->spared[j] > 0 || (must && !there);
     }
+    return found;
 }
 
 static void check_impact_at(check_run *run, int i)
@@ -196,6 +210,8 @@ static void check_impact_at(check_run *run, int i)
     double t = run->impacts.time[i], size = time_size(run, &at);
     check_true(run->report, check_at(run, "impact", i, "contact"), hits(run, &at) != NO,
                "it does not hit anything");
+    check_true(run->report, check_at(run, "impact", i, "contact"),
+               !(run->by_contact.spared[j] > 0), "it was left out of an earlier round");
     check_same(run->report, check_at(run, "impact", i, "time"), t, time_of(run, j, &at), size);
     double first = fmin(run->around[body[0]], run->around[body[1]]);
     check_between(run->report, check_at(run, "impact", i, "time, after those of its bodies"), t, 0,
@@ -242,14 +258,29 @@ static void strike(check_run *run, int first, int end)
         }
 }
 
+/* J: r.(u- + u+)/2 + r_N s, the work of an impact at its time. */
+static void add_work(check_run *run, int i)
+{
+    check_derived *c = &run->by_contact;
+    size_t j = (size_t)run->impacts.contact[i], m = (size_t)components(run), first = j * m;
+    double f = c->free[first] - c->before[first];
+    double s = (run->impacts.time[i] / run->settings.h - 0.5) * f, sum = c->round_r[first] * s;
+    for (size_t k = first; k < first + m; k++) {
+        sum += 0.5 * c->round_r[k] * (c->round_q[k] + c->round_u[k]);
+        c->work_size[j] += fabs(c->round_r[k]) * c->size[j];
+    }
+    c->work[j] += sum;
+}
+
 static void check_round(check_run *run, int first, int end)
 {
     check_derived *c = &run->by_contact;
     size_t m = (size_t)components(run);
-    find_times(run);
-    find_earliest(run);
-    look_around(run);
-    check_all_there(run, first, end);
+    do {
+        find_times(run);
+        find_earliest(run);
+        look_around(run);
+    } while (find_spared(run, first, end));
     clear_round(run);
     for (int i = first; i < end; i++) {
         int j = run->impacts.contact[i];
@@ -261,6 +292,7 @@ static void check_round(check_run *run, int first, int end)
         size_t j = (size_t)run->impacts.contact[i];
         double speed = check_relative(run, (int)j, run->path, true, c->round_u + j * m);
         c->size[j] = fmax(c->size[j], 4 * speed);
+        add_work(run, i);
     }
     check_phase phase = { c->round_r, c->round_u, c->round_q, c->round_bias,
                           c->mu,      NULL,       c->least,   c->round_u };
@@ -281,6 +313,8 @@ static void start(check_run *run)
     }
     for (size_t i = 0; i < numbers; i++)
         run->by_contact.early[i] = 0;
+    for (int j = 0; j < run->contacts.count; j++)
+        run->by_contact.spared[j] = run->by_contact.work[j] = run->by_contact.work_size[j] = 0;
     run->fastest = 0;
 }
 
@@ -409,6 +443,15 @@ static double before_of(const check_run *run, int j)
     return c->before[first] + gained;
 }
 
+/* Shares of restitution, and of what b' demands beyond b0, where Newton's law would create energy:
+ *     b = b0 + lag (b' - b0) + rest (b - b'),   b0 = max(b', c)
+ * b' without restitution, c <= 0 what pushes overlaps apart. */
+static const struct {
+    double rest, lag;
+} milder[] = { { 1, 1 }, { 0.75, 1 }, { 0.5, 1 }, { 0, 1 }, { 0, 0 } };
+
+enum { MILDER = sizeof milder / sizeof milder[0] };
+
 /* m: the size that rounding of a displacement of this step is relative to. */
 double check_way_size(const check_run *run, int j)
 {
@@ -450,6 +493,20 @@ static bool is_impact(const check_run *run)
     return bouncy && (hit == YES || (hit == PERHAPS && stored));
 }
 
+/* e r_cN; where restitution was reduced, with the largest share of e that r - r_c allows. */
+static double floor_of(check_run *run, int j, double x, double compression)
+{
+    double e = run->contacts.restitution[j], doubt = CHECK_ROUNDING * (fabs(x) + compression);
+    bool reduced =
+        run->steps.impacts_reduced && run->steps.impacts_reduced[run->step - 1] > 0;
+    int k = 0;
+    while (reduced && k + 1 < MILDER && x < milder[k].rest * e * compression - doubt)
+        k++;
+    run->reduced += k > 0;
+    run->reduced_poisson += k == 0 && compression > 0;
+    return milder[k].rest * e * compression;
+}
+
 /* Friction and bias of the compression (it has no rotational components); the impulse after it, and
  * its least normal part. */
 static void split(check_run *run, int j)
@@ -470,7 +527,7 @@ static void split(check_run *run, int j)
         c->size[j] += c->weight[j] * fabs(r[0]) * change / CHECK_ROUNDING;
     }
     c->compression_bias[j] = bouncy ? fmax(b, 0) : b;
-    c->least[j] = bouncy ? run->contacts.restitution[j] * fmax(0, r[0]) : 0;
+    c->least[j] = bouncy ? floor_of(run, j, c->r[first] - r[0], fmax(0, r[0])) : 0;
     for (size_t i = first; i < first + (size_t)d; i++) {
         c->decompression[i] = c->r[i] - r[i - first];
         c->middle[i] = older ? c->before[i] : 0.5 * (c->before[i] + c->free[i]);
@@ -491,6 +548,13 @@ void check_impact(check_run *run)
 
 /* ---- the bias ------------------------------------------------------------------------------- */
 
+double check_pushing(const check_run *run, int j)
+{
+    double gap = check_gap(run, j) + run->by_contact.lag[j];
+    bool pushes = run->settings.push && !run->settings.scheme->middle;
+    return pushes ? fmin(0, run->settings.gamma * gap / run->settings.h) : 0;
+}
+
 /* m/s: gamma g/h, see above. */
 static double apart_of(const check_run *run, int j, double gap)
 {
@@ -501,6 +565,11 @@ static double apart_of(const check_run *run, int j, double gap)
                  check_faded(run, j);
     double apart = fmax(rate * (gap - overlap), -leaves);
     return run->settings.push ? apart + rate * overlap : apart;
+}
+
+double check_apart(const check_run *run, int j)
+{
+    return apart_of(run, j, check_gap(run, j));
 }
 
 /* Two values are possible where rounding decides whether the contact closes, or is hit. *size: of
@@ -525,14 +594,52 @@ static void expect(const check_run *run, int j, double out[2], double *size)
     out[1] = hit == YES ? fmin(out[1], 0) : out[1];
 }
 
+static double milder_bias(const check_run *run, int j, double full, int k)
+{
+    double apart = run->settings.scheme->middle ? 0 : check_apart(run, j);
+    double least = fmax(apart, check_pushing(run, j));
+    bool poisson = run->impact && bounces(run, j);
+    if (k == 0 || poisson)
+        return full;
+    return least + milder[k].lag * (apart - least) + milder[k].rest * (full - apart);
+}
+
+/* Also counts the contacts whose restitution is reduced, as far as it is certain. */
 void check_bias(check_run *run, int j)
 {
-    double stored = run->contacts.bias[j], expected[2], arc_size;
+    double stored = run->contacts.bias[j], expected[2], nearest = 0, arc_size;
     double size =
         run->by_contact.size[j] + run->settings.gamma * check_way_size(run, j) / run->settings.h;
+    bool reduced =
+        run->steps.impacts_reduced && run->steps.impacts_reduced[run->step - 1] > 0;
+    int level = 0;
     expect(run, j, expected, &arc_size);
     size += arc_size;
-    bool first = fabs(stored - expected[0]) < fabs(stored - expected[1]);
-    check_same(run->report, check_at(run, "contact", j, "bias"), stored, expected[first ? 0 : 1],
-               size);
+    for (int k = 0; k < 2 * (reduced ? MILDER : 1); k++) {
+        double b = milder_bias(run, j, expected[k % 2], k / 2);
+        bool nearer = k == 0 || fabs(stored - b) < fabs(stored - nearest);
+        nearest = nearer ? b : nearest;
+        level = nearer ? k / 2 : level;
+    }
+    check_same(run->report, check_at(run, "contact", j, "bias"), stored, nearest, size);
+    double least = milder_bias(run, j, expected[0], MILDER - 1);
+    bool differs = least != expected[0] || least != expected[1];
+    bool sure = level > 0 && fabs(nearest - expected[0]) > 2 * CHECK_ROUNDING * size &&
+                fabs(nearest - expected[1]) > 2 * CHECK_ROUNDING * size;
+    run->reduced += sure;
+    run->reduced_perhaps += reduced && differs && !sure &&
+                            fabs(least - expected[0]) <= MILDER * CHECK_ROUNDING * size;
+}
+
+/* Contacts with reduced restitution: at least those whose bias or least impulse says so. If there
+ * are any, those whose impulse exceeds the whole e r_cN may be so as well. */
+void check_reduced(check_run *run)
+{
+    double most = run->reduced + run->reduced_perhaps;
+    if (run->reduced > 0)
+        most += run->reduced_poisson;
+    if (run->steps.impacts_reduced)
+        check_between(run->report, check_at(run, NULL, 0, "impacts_reduced"),
+                      run->steps.impacts_reduced[run->step - 1], run->reduced, most);
+    run->reduced = run->reduced_perhaps = run->reduced_poisson = 0;
 }

@@ -50,6 +50,7 @@ static bool check_step(check_run *run, long step)
     check_linearised(run);
     check_joints_of(run);
     check_energy_of(run);
+    check_creation(run);
     check_distance_of(run);
     check_slowness(run);
     check_forces_of(run);

@@ -161,6 +161,7 @@ static const check_field step_fields[] = {
     { "impacts", 1, false, offsetof(check_steps, impacts), true },
     { "impact_rounds", 1, false, offsetof(check_steps, impact_rounds), true },
     { "impacts_left", 1, false, offsetof(check_steps, impacts_left), true },
+    { "impacts_reduced", 1, false, offsetof(check_steps, impacts_reduced), true },
     { "broken", 1, false, offsetof(check_steps, broken), false },
     { "joint_drift", 1, false, offsetof(check_steps, joint_drift), false },
     { "joint_turn_drift", 1, false, offsetof(check_steps, joint_turn_drift), false },
@@ -469,6 +470,8 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->earliest_perhaps, n, sizeof *run->earliest_perhaps) &&
                 check_memory_take(&run->around, n, sizeof *run->around) &&
                 check_memory_take(&run->around_perhaps, n, sizeof *run->around_perhaps) &&
+                check_memory_take(&run->group_first, n, sizeof *run->group_first) &&
+                check_memory_take(&run->group_gain, n, sizeof *run->group_gain) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->group, n, sizeof *run->group) &&
                 check_memory_take(&run->group_scale, n, sizeof *run->group_scale) &&
@@ -520,6 +523,9 @@ static const struct {
     { offsetof(check_derived, round_q), 0 },
     { offsetof(check_derived, round_bias), 1 },
     { offsetof(check_derived, scale), sizeof(check_scale) / sizeof(double) },
+    { offsetof(check_derived, spared), 1 },
+    { offsetof(check_derived, work), 1 },
+    { offsetof(check_derived, work_size), 1 },
 };
 
 /* The events of the run, where it has any. */
@@ -622,7 +628,8 @@ void check_run_close(check_run *run)
                        &run->around,      &run->around_perhaps,
                        &run->pushed,      &run->gone,
                        &run->damping,     &run->side,
-                       &run->swing,       &run->hang };
+                       &run->swing,       &run->hang,
+                       &run->group_first, &run->group_gain };
     void *records[CHECK_PARTS] = { &run->after,    &run->joints_after, &run->contacts,
                                    &run->loads,    &run->poses,        &run->guesses,
                                    &run->row_list, &run->impacts,      &run->changes };

@@ -364,7 +364,7 @@ typedef struct check_steps {
     double *cell;      /* 9 each: edges of the periodic cell when the step ends; missing: none */
     double *cell_rate; /* m/s, 9 each: their velocities in the step */
     double *asleep, *woken;
-    double *impacts, *impact_rounds, *impacts_left;
+    double *impacts, *impact_rounds, *impacts_left, *impacts_reduced;
     double *broken, *joint_drift, *joint_turn_drift;
     double *distance, *distance_body; /* the second: 2 each */
 } check_steps;
@@ -431,6 +431,8 @@ typedef struct check_derived {
     double *lag;    /* m: by how much the gap falls short of the one that velocities predict */
     double *hits_at, *hits_slack;        /* s: when a contact hits, and rounding of that     */
     double *sure;                        /* 1: it certainly hits                             */
+    double *spared;                      /* 1: left out of the rounds, see impacts.c         */
+    double *work, *work_size;            /* J: of the impacts within the step                */
     double *round_r, *round_u, *round_q; /* components: of one round                         */
     double *round_bias;
     check_scale *scale; /* of the residual: scales.c */
@@ -513,8 +515,12 @@ typedef struct check_run {
     check_velocity *path;                /* between impacts within the step                     */
     check_velocity *late;                /* m, rad: displacement lost to these impacts          */
     double *hit_time;                    /* s: of its last impact                               */
+    double reduced; /* contacts with reduced restitution: certainly ... */
+    double reduced_perhaps, reduced_poisson; /* ... within rounding; with impulse to spare */
     double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
     double *around, *around_perhaps;     /* likewise, of it and all its neighbours           */
+    int *group_first;                    /* a body of its group: gain.c                       */
+    double *group_gain;                  /* J: of the group that this body names              */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
     char *side;         /* scratch of joint_rows.c for one joint                    */
     vec *hang;          /* m: likewise, from a body to its image that hangs there   */
@@ -701,6 +707,10 @@ void check_bias(check_run *run, int j);       /* impacts.c: b of the scheme     
 /* arcs.c: m/s: the term of second order in b along round walls; where several are possible, the one
  * that is nearest to `near`. *size: what its rounding is relative to. */
 double check_arc(const check_run *run, int j, double near, double *size);
+void check_reduced(check_run *run);           /* impacts.c: how many demand less than that  */
+double check_pushing(const check_run *run, int j); /* m/s: the part of b that moves overlaps   */
+double check_apart(const check_run *run, int j);   /* m/s: b without restitution              */
+void check_creation(check_run *run);          /* restraint.c: impacts create no energy           */
 void check_joints_of(check_run *run);         /* joints.c: what joints did */
 bool check_complete(check_run *run);          /* pairs.c: no overlapping pair is missing  */
 bool check_frames(check_run *run);            /* facts.c: /frames repeats what is stored */

@@ -1,0 +1,62 @@
+/* test_cairn_check_restraint.c - cairn-check certifies steps whose restitution was reduced, and
+ * recomputes that impacts make no energy. */
+#include "tests/check/check_runs.h"
+
+/* Three balls that just fit between two walls. */
+static const char *const scene_tight =
+    "cairn: 1\n"
+    "gravity: [0, 0, 0]\n"
+    "materials: {m: {friction: 0.1, restitution: 0.9}}\n"
+    "bodies:\n"
+    "  - {motion: fixed, material: m, shape: {inside_box: {size: [3, 4, 4]}}}\n"
+    "  - {mass: 1, material: m, shape: &ball {sphere: {radius: 0.5}}, position: [-1, -0.0005, 0],\n"
+    "     velocity: [-1.9, -0.44, -0.18]}\n"
+    "  - {mass: 1, material: m, shape: *ball, position: [0, -0.001, 0], velocity: [0, -1, -0.1]}\n"
+    "  - {mass: 1, material: m, shape: *ball, position: [1, -0.0005, 0],\n"
+    "     velocity: [0, -0.55, 0.07]}\n"
+    "run: {time_step: 5e-4, duration: 0.01, certificate: full, paraview: false, picture: false}\n";
+
+static double total_reduced(const folder *f, int steps)
+{
+    double column[64], sum = 0;
+    CHECK_INT(h5_numbers(path_in(f, "run.h5").text, "steps/impacts_reduced", column, 64), steps);
+    for (int k = 0; k < steps; k++)
+        sum += column[k];
+    return sum;
+}
+
+TEST(reduced_restitution_is_certified_in_every_scheme)
+{
+    for (int i = 0; cairn_scheme_name(i); i++) {
+        char override[64];
+        snprintf(override, sizeof override, "run.scheme=%s", cairn_scheme_name(i));
+        check_verdict(scene_tight, override, "certified: 20 steps");
+    }
+    check_verdict(scene_tight, "run.impact_rounds=0", "certified: 20 steps");
+    check_verdict(scene_tight, "materials.m.restitution_law=poisson", "certified: 20 steps");
+}
+
+TEST(reduced_restitution_does_not_change_unnoticed)
+{
+    static const target reals[] = { { "certificate/contacts/bias", 1 },
+                                    { "certificate/contacts/impulse", 1 },
+                                    { "certificate/impacts/impulse", 1 },
+                                    { "steps/impact_loss", 1 },
+                                    { NULL, 0 } };
+    static const char *const integers[] = { "steps/impacts_reduced", "steps/impacts_left",
+                                            "certificate/impacts/contact", NULL };
+    folder f = folder_create();
+    run_into(&f, scene_tight, "run.scheme=coulomb");
+    CHECK_INT(verdict(&f), CERTIFIED);
+    CHECK(total_reduced(&f, 20) > 0);
+    tamper_with_reals(&f, reals, "nothing is left out", 3);
+    tamper_with_integers(&f, integers, 3);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    folder_remove(f.path);
+}
+
+GROUP(test_cairn_check_restraint)
+{
+    RUN(CASE(reduced_restitution_is_certified_in_every_scheme),
+        CASE(reduced_restitution_does_not_change_unnoticed));
+}
