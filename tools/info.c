@@ -230,8 +230,11 @@ static void print_info(const cairn_run_info *info)
     cairn_line_print("title", "%s", info->title);
     cairn_line_print("written by", "cairn %s", info->version);
     cairn_line_print("dimension", "%d", info->dimension);
-    cairn_line_print("time", "%g s in %lld steps of %g s", info->time, (long long)info->steps,
-                     info->time_step);
+    cairn_line_print("time", "%g s in %lld steps of %g s", info->time,
+                     (long long)info->whole_steps, info->time_step);
+    if (info->whole_steps < info->steps)
+        cairn_line_print("divided", "into %lld steps and substeps, see cairn explain",
+                         (long long)info->steps);
     cairn_line_print("frames", "%lld", (long long)info->frames);
     cairn_line_print("bodies", "%lld", (long long)info->bodies);
     cairn_line_print("contacts", "at most %lld", (long long)info->max_contacts);

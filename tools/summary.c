@@ -56,6 +56,12 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
     cairn_line_print("time", "%g s of %g s%s", s->time, scene->run.duration, ending(scene, s));
     cairn_line_print("steps", "%lld of %g s; %lld repeated with more candidates",
                      (long long)s->steps, scene->step.time_step, (long long)s->repeated);
+    if (s->substeps > 0)
+        cairn_line_print("divided",
+                         "%lld of %lld steps, since bodies moved too far in them, at most into "
+                         "%lld; %lld substeps count as steps here",
+                         (long long)s->divided, (long long)(s->steps - s->substeps + s->divided),
+                         (long long)s->finest, (long long)s->substeps);
     if (strcmp(scene->step.backend, cairn_backend_name(0)) != 0)
         cairn_line_print("back end",
                          "%s: %lld of %lld steps whole, %lld with collision on the host",
@@ -428,6 +434,17 @@ static void update_speed(cairn_progress_view *view, double time, double now)
     view->reached = time;
 }
 
+/* What few runs have, behind the rest. */
+static void add_rare(const cairn_progress *p, char *text, size_t capacity)
+{
+    size_t length = strlen(text);
+    if (p->report->asleep > 0)
+        snprintf(text + length, capacity - length, "  asleep %d", p->report->asleep);
+    length = strlen(text);
+    if (p->divided > 0)
+        snprintf(text + length, capacity - length, "  divided %lld", (long long)p->divided);
+}
+
 /* Short enough for a terminal of 80 columns. */
 static void format_state(const cairn_progress_view *view, const cairn_progress *p, char *text,
                          size_t capacity)
@@ -435,13 +452,12 @@ static void format_state(const cairn_progress_view *view, const cairn_progress *
     char left[32];
     double rest = view->speed > 0 ? (p->duration - p->time) / view->speed : -1;
     cairn_progress_left(rest, left, sizeof left);
-    int length = snprintf(
-        text, capacity,
-        "%3.0f%% %s left  t %.4g/%.4g s  step %lld  bodies %lld  contacts %d  res %.1e",
-        100 * fmin(1, p->time / p->duration), left, p->time, p->duration, (long long)p->step,
-        (long long)p->bodies, p->report->active, p->report->certificate.judgement.asked.relative);
-    if (p->report->asleep > 0 && length > 0 && (size_t)length < capacity)
-        snprintf(text + length, capacity - (size_t)length, "  asleep %d", p->report->asleep);
+    snprintf(text, capacity,
+             "%3.0f%% %s left  t %.4g/%.4g s  step %lld  bodies %lld  contacts %d  res %.1e",
+             100 * fmin(1, p->time / p->duration), left, p->time, p->duration, (long long)p->step,
+             (long long)p->bodies, p->report->active,
+             p->report->certificate.judgement.asked.relative);
+    add_rare(p, text, capacity);
 }
 
 /* "[######....] state", in one line whatever the width. */

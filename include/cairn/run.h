@@ -51,7 +51,10 @@ typedef struct cairn_run_inlets {
 
 /** Totals over the steps of a run. */
 typedef struct cairn_run_summary {
-    int64_t steps;
+    int64_t steps;                  /* substeps of divided steps included                     */
+    int64_t divided;                /* steps that were divided, because bodies moved too far  */
+    int64_t substeps;               /* of these, in all                                       */
+    int64_t finest;                 /* largest number of substeps of one length in a step     */
     double time;                    /* s reached                                              */
     double wall_seconds;            /* of the whole run                                       */
     int64_t bodies;                 /* alive at the end                                       */
@@ -105,14 +108,16 @@ typedef struct cairn_run_summary {
 
 /** Progress of a run, given to the callback after every step. */
 typedef struct cairn_progress {
-    int64_t step;    /* steps done                                  */
+    int64_t step;    /* steps done, a substep counts as one         */
     double time;     /* s reached                                   */
     double duration; /* s asked for                                 */
     int64_t bodies;  /* alive                                       */
     const cairn_step_report *report;
+    int64_t divided; /* steps that were divided so far              */
 } cairn_progress;
 
-/** Called after every step; returning false ends the run cleanly and keeps all results so far. */
+/** Called after every step and substep; returning false ends the run cleanly and keeps all results
+ *  so far. */
 typedef bool cairn_progress_fn(const cairn_progress *progress, void *context);
 
 /** Check that a new run can be written to `folder`. CAIRN_BAD_INPUT: it contains a run, and `error`
@@ -211,6 +216,7 @@ typedef struct cairn_run_info {
     char version[32]; /* of cairn that wrote it */
     int dimension;
     int64_t steps, frames, bodies, max_contacts;
+    int64_t whole_steps; /* fewer than `steps`, which has substeps, where some were divided      */
     double time, time_step;
     char scheme[32], solver[32];
     double tolerance;

@@ -180,9 +180,14 @@ typedef struct cairn_step_options {
                                      step; 0: all at once                                       */
     int64_t parts;                /* that sweeps keep the bodies in, up to CAIRN_MOST_PARTS; 0: by
                                      the number of contacts                                     */
+    int64_t max_substeps;         /* most that a step is divided into where bodies move too far,
+                                     rounded down to a power of 2; 1: such a step is refused    */
     const cairn_probe *probes;    /* what to read in the step; lent                             */
     int probe_count;              /* at most CAIRN_MOST_PROBES                                  */
 } cairn_step_options;
+
+/** Upper bound of max_substeps. */
+enum { CAIRN_MOST_SUBSTEPS = 1048576 };
 
 /** Scheme coulomb, solver auto, tolerance 1e-3, gamma 1; the time step must be given. */
 CAIRN_API cairn_step_options cairn_step_options_default(void);
@@ -281,15 +286,38 @@ typedef struct cairn_step_report {
     double linearisation_error;
     const cairn_probe_reading *readings; /* of each probe, lent until the next step; NULL: none */
     bool resident; /* contacts were found and kept on the device of the back end (docs/gpu.md) */
+    int substeps;  /* that the step was divided into, because bodies move too far in it; 1: none */
+    double length; /* s: time that passed, the time step; of a substep: a part of it          */
 } cairn_step_report;
 
-/** Advance by one time step. On failure the world is as before the call, but for bodies that
- *  outlets have removed, and cairn_world_error says why: CAIRN_BAD_INPUT with the key run.time_step
- *  when a body would move further than linearised gaps can tell, CAIRN_NOT_FINITE when a number
- *  would overflow. A step that misses its tolerance succeeds with report->solve.converged false.
- *  `report` may be NULL. */
+/** Advance by one time step. A step in which a body would move further than linearised gaps can
+ *  tell is divided: it is tried with half its length, and half of that, until it does, and goes on
+ *  with substeps of this length, or shorter ones, to its end. Each is a step of its own; what the
+ *  world shows of the last step (contacts, problem, inputs, probe readings) is then that of the
+ *  last substep, and the report is that of all of them (cairn_step_report_add).
+ *  On failure the world is as before the call, but for bodies that outlets have removed, or, if
+ *  the step was divided, as before the substep that failed; the next call then goes on there.
+ *  cairn_world_error says why: CAIRN_BAD_INPUT with
+ *  the key run.time_step when bodies move too far even in the shortest substep, CAIRN_NOT_FINITE
+ *  when a number would overflow. A step that misses its tolerance succeeds with
+ *  report->solve.converged false. `report` may be NULL. */
 CAIRN_API cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                                         cairn_step_report *report);
+/** The same up to the end of the next substep: all of the step if it need not be divided. Fails as
+ *  cairn_world_step, and leaves the world as before the call. */
+CAIRN_API cairn_status cairn_world_substep(cairn_world *world, const cairn_step_options *options,
+                                           cairn_step_report *report);
+/** Whether a step was divided, and some of its substeps are still to come. */
+CAIRN_API bool cairn_world_in_step(const cairn_world *world);
+/** Give up the substeps that are still to come, if there are any: the next step begins where the
+ *  world is, and is whole. */
+CAIRN_API void cairn_world_end_step(cairn_world *world);
+/** Add the report of what was done before, a step or substep, to that of the one after it: counts,
+ *  works, losses and times are sums, certificates the worst; all else is that of the last one. */
+CAIRN_API void cairn_step_report_add(const cairn_step_report *before, cairn_step_report *now);
+/** s: length of the last step, or substep, by which the impulses of cairn_world_contacts are to be
+ *  divided; 0 before the first one. */
+CAIRN_API double cairn_world_last_length(const cairn_world *world);
 
 /** The contacts of the last step. */
 CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);

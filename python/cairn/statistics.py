@@ -58,7 +58,7 @@ def of_world(world, name, given):
         if lib.cairn_statistic_table_create(name.encode(), world.dimension, table) != lib.CAIRN_OK:
             raise NotFound(f"there is no statistic '{name}'", "statistics")
         try:
-            h = world._step.time_step
+            h = lib.cairn_world_last_length(pointer) or world._step.time_step
             check(lib.cairn_world_statistic(pointer, max(h, 0.0), options, table))
             return _read(table)
         finally:

@@ -225,8 +225,10 @@ def test_a_step_too_long_for_its_bodies_is_refused():
     world.add_body(cairn.HalfSpace(), motion="fixed")
     world.add_body(cairn.Box(size=(1e-3, 1e-3, 1e-3)), position=(0, 0, 1e-3),
                    angular_velocity=(1e4, 0, 0))
-    error = refused("run.time_step", lambda: world.step(0.1))
+    error = refused("run.time_step", lambda: world.step(0.1, max_substeps=1))
     assert "expected" in error.message
+    report = world.step(0.1, max_substeps=1024)  # divided, it is taken
+    assert report.substeps > 1 and report.length == pytest.approx(0.1)
 
 
 def test_options_that_do_not_exist():

@@ -215,6 +215,9 @@ static const size_t wholes[] = {
     offsetof(cairn_run_summary, overlap_body[0]),
     offsetof(cairn_run_summary, overlap_body[1]),
     offsetof(cairn_run_summary, resident),
+    offsetof(cairn_run_summary, divided),
+    offsetof(cairn_run_summary, substeps),
+    offsetof(cairn_run_summary, finest),
 };
 static const size_t ints[] = {
     offsetof(cairn_run_summary, max_candidates),
@@ -326,7 +329,7 @@ static void write_extent(cairn_writer *w, const cairn_run_extent *e)
     for (int i = 0; i < CAIRN_MOST_PROBES; i++) {
         const cairn_probe_reading *sum = &e->series[i].sum;
         cairn_write_whole(w, e->series[i].rows);
-        cairn_write_whole(w, e->series[i].steps);
+        cairn_write_real(w, e->series[i].steps);
         cairn_write_vector(w, sum->force);
         cairn_write_vector(w, sum->torque);
         cairn_write_real(w, sum->work);
@@ -345,7 +348,7 @@ static void read_extent(cairn_reader *r, cairn_run_extent *e)
     for (int i = 0; i < CAIRN_MOST_PROBES; i++) {
         cairn_probe_reading *sum = &e->series[i].sum;
         e->series[i].rows = cairn_read_within(r, 0, INT64_MAX);
-        e->series[i].steps = cairn_read_within(r, 0, INT64_MAX);
+        e->series[i].steps = cairn_read_real(r);
         sum->force = cairn_read_vector(r);
         sum->torque = cairn_read_vector(r);
         sum->work = cairn_read_real(r);

@@ -198,15 +198,19 @@ static cairn_status read_residuals(hid_t file, cairn_run_info *out, cairn_error 
 static cairn_status read_counts(hid_t file, cairn_run_info *out, cairn_error *error)
 {
     column_facts frames = { 0 }, offsets = { 0 }, active = { 0 };
-    column_facts converged = { .zero_rows = &out->missed };
+    column_facts converged = { .zero_rows = &out->missed }, lengths = { 0 };
     TRY(read_facts(file, "frames/time", &frames, error));
     TRY(read_facts(file, "frames/body_offset", &offsets, error));
     TRY(read_facts(file, "steps/converged", &converged, error));
     TRY(read_facts(file, "steps/active", &active, error));
+    if (H5Lexists(file, "steps/time_step", H5P_DEFAULT) > 0) /* not in older files */
+        TRY(read_facts(file, "steps/time_step", &lengths, error));
     out->frames = frames.rows;
     out->time = frames.last;
     out->bodies = whole(offsets.last - offsets.before_last);
-    out->steps = converged.rows;
+    out->steps = out->whole_steps = converged.rows;
+    if (lengths.rows > 0 && out->time_step > 0)
+        out->whole_steps = whole(round(lengths.sum / out->time_step));
     out->uncertified = converged.zeros;
     out->max_contacts = whole(active.largest);
     TRY(read_residuals(file, out, error));

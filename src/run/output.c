@@ -182,7 +182,7 @@ cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_err
         return CAIRN_OK;
     TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
     frame.step = step;
-    frame.time_step = o->scene->step.time_step;
+    frame.time_step = cairn_world_last_length(o->scene->world);
     /* a world that has stepped before, such as that of a start, has contacts of another run */
     if (step == 0)
         frame.contacts = (size_t)(frame.touch.count = 0);
@@ -200,7 +200,7 @@ cairn_status cairn_run_output_picture(cairn_run_output *o, cairn_error *error)
 {
     cairn_run_frame frame;
     TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
-    frame.time_step = o->scene->step.time_step;
+    frame.time_step = cairn_world_last_length(o->scene->world);
     return cairn_picture_write(&frame, NULL, o->scene, o->folder, &o->arena, error);
 }
 
@@ -446,7 +446,7 @@ static cairn_status examine(cairn_team *team, const cairn_scene *scene, cairn_ev
         return CAIRN_OK;
     case CAIRN_EVENT_FORCE_ABOVE:
         TRY(sum_of(team, CAIRN_ORDER_IMPULSE, event->body, &sum));
-        *due = cairn_norm(sum) / scene->step.time_step > event->force;
+        *due = cairn_norm(sum) > event->force * cairn_world_last_length(world);
         return CAIRN_OK;
     case CAIRN_EVENT_FLOW_STOPS:
         *due = has_stopped(world, event);

@@ -215,7 +215,8 @@ static cairn_status take_sample(cairn_team *t, int64_t step)
     cairn_sampled *s = &t->window.sampled;
     const cairn_world_part own = cairn_world_own(t->world);
     cairn_arena_reset(&s->arena);
-    TRY(cairn_sample_take(t->world, step > 0 ? t->copy->step.time_step : 0, &s->arena, &s->own));
+    double length = step > 0 ? cairn_world_last_length(t->world) : 0;
+    TRY(cairn_sample_take(t->world, length, &s->arena, &s->own));
     TRY(cairn_window_index_contacts(t));
     cairn_vec3 *x = cairn_arena_take(&s->arena, (size_t)s->own.count, sizeof *x);
     s->row = cairn_arena_take(&s->arena, (size_t)(own.end - own.begin), sizeof *s->row);

@@ -1,9 +1,9 @@
 /* run.c - runs a scene to its end: step, add to the totals, ask the caller, store.
  *
- * The number of steps is duration/time_step rounded to the nearest whole number; no step is
- * shortened, and a time step longer than the run is refused. Frames are stored at the start,
- * whenever the time passes the next multiple of frame_interval, and at the end, however the run
- * ends. */
+ * The number of steps is duration/time_step rounded to the nearest whole number; a time step longer
+ * than the run is refused. Substeps of a step that is divided are treated like steps, and the step
+ * after them begins where it would have begun otherwise. Frames are stored at the start, whenever
+ * the time passes the next multiple of frame_interval, and at the end, however the run ends. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -232,6 +232,23 @@ static bool is_at_rest(run *r)
     return r->slow_steps >= REST_STEPS;
 }
 
+/* Steps that are done; a divided one counts when its last substep is. */
+static int64_t count_done(const run *r)
+{
+    return r->summary.steps - r->summary.substeps + r->summary.divided;
+}
+
+static void count_substep(run *r, const cairn_step_report *report)
+{
+    cairn_run_summary *s = &r->summary;
+    double number = r->scene->step.time_step / report->length; /* a power of 2 */
+    if (!(number > 1))
+        return;
+    s->substeps++;
+    s->divided += !cairn_world_in_step(r->team.world);
+    s->finest = (int64_t)number > s->finest ? (int64_t)number : s->finest;
+}
+
 /* Describe a step that failed: the reason from the world, with the names of bodies from the scene
  * in place of their uids, and which step it was. */
 static cairn_status explain_step(run *r, cairn_status status)
@@ -252,6 +269,7 @@ static cairn_status step(run *r, cairn_step_report *report)
     if (status != CAIRN_OK)
         return explain_step(r, status);
     cairn_run_summary_add(&r->summary, report);
+    count_substep(r, report);
     r->summary.time = cairn_world_time(r->team.world);
     r->taken = count_taken(r);
     return CAIRN_OK;
@@ -263,7 +281,8 @@ static bool caller_goes_on(run *r, const cairn_step_report *report)
     if (!r->progress)
         return true;
     cairn_progress progress = { r->summary.steps, r->summary.time, r->scene->run.duration,
-                                cairn_world_body_count(r->team.world), report };
+                                cairn_world_body_count(r->team.world), report,
+                                r->summary.divided };
     return r->progress(&progress, r->context);
 }
 
@@ -291,18 +310,18 @@ static cairn_status check_certified(run *r, const cairn_step_report *report)
 /* Whether there is a step to take. */
 static bool goes_on(const run *r)
 {
-    return r->summary.steps < count_steps(r->scene) && !r->summary.interrupted && !r->rests &&
+    return count_done(r) < count_steps(r->scene) && !r->summary.interrupted && !r->rests &&
            !r->ends;
 }
 
 /* An interruption wins: a run that was stopped by the caller must not look finished. */
 static const char *ending_of(const run *r)
 {
-    bool early = r->summary.steps < count_steps(r->scene);
+    bool early = count_done(r) < count_steps(r->scene);
     return r->summary.interrupted ? "interrupted" : r->ends ? "event" : early ? "rest" : "complete";
 }
 
-/* One step, with all that is written of it.
+/* One step, or one substep, with all that is written of it.
  *
  * The order matters. A step is stored before the caller is asked, so that an interrupted run keeps
  * it. The check of the tolerance comes after storing too, so that the step that stopped the run is
@@ -458,13 +477,12 @@ static bool is_over(const char *ending)
 
 /* How fast and how high the convex law throws bodies that slide. The gap of a step is h mu |u_T|,
  * so the speed is gap/h and the height speed^2/(2 |gravity|). The gap is a state of one step, not a
- * sum, so the largest one of the run gives the largest speed. */
+ * sum, so the largest speed of a step is that of the run. */
 static void measure_lift(run *r)
 {
     cairn_run_summary *s = &r->summary;
     cairn_vec3 g = cairn_world_gravity(r->scene->world);
     double gravity = cairn_norm(g);
-    s->lift_speed = s->worst.dilatation / r->scene->step.time_step;
     s->lift_height = gravity > 0 ? s->lift_speed * s->lift_speed / (2 * gravity) : 0;
 }
 
@@ -556,6 +574,7 @@ static cairn_status check(const cairn_scene *scene, cairn_error *error)
 static cairn_status prepare(run *r)
 {
     TRY(check(r->scene, &r->error));
+    cairn_world_end_step(r->scene->world);
     TRY(cairn_team_begin(&r->team, r->scene, &r->error));
     cairn_world_forget_changes(r->scene->world);
     r->summary = cairn_run_summary_start(r->scene->world);
@@ -846,6 +865,18 @@ static cairn_status check_step(const run *r, cairn_error *error)
     return check_untouched(r, error);
 }
 
+/* One step with all its substeps, and one report for them. */
+static cairn_status take_whole_step(run *r, cairn_step_report *report)
+{
+    TRY(take_step(r, report));
+    while (cairn_world_in_step(r->team.world) && goes_on(r)) {
+        const cairn_step_report before = *report;
+        TRY(take_step(r, report));
+        cairn_step_report_add(&before, report);
+    }
+    return CAIRN_OK;
+}
+
 /* A refused call changes nothing, not even the error that the run ends with. */
 cairn_status cairn_run_step(cairn_running *r, cairn_step_report *report, cairn_error *error)
 {
@@ -864,7 +895,7 @@ cairn_status cairn_run_step(cairn_running *r, cairn_step_report *report, cairn_e
         return CAIRN_UNSUPPORTED;
     }
     if (r->failed == CAIRN_OK)
-        r->failed = take_step(r, report);
+        r->failed = take_whole_step(r, report);
     if (r->failed == CAIRN_OK)
         r->failed = look(r);
     r->left = look_at(r);

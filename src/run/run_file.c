@@ -38,6 +38,7 @@ typedef struct step_row {
 static const cairn_run_source step_sources[] = {
     { "step", "", CAIRN_HDF5_LONG, 1, offsetof(step_row, step), NULL },
     { "time", "s", CAIRN_HDF5_REAL, 1, offsetof(step_row, time), NULL },
+    { "time_step", "s", CAIRN_HDF5_REAL, 1, offsetof(step_row, report.length), NULL },
     { "candidates", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.candidates), NULL },
     { "active", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.active), NULL },
     { "upgraded", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.upgraded), NULL },

@@ -36,7 +36,8 @@ typedef struct cairn_run_file cairn_run_file;
 /* How far a series goes: its rows, and the steps since the last row with the sums of what they
  * read, for a row that is a mean. */
 typedef struct cairn_run_series_mark {
-    int64_t rows, steps;
+    int64_t rows;
+    double steps; /* a substep counts as its share of a step */
     cairn_probe_reading sum;
 } cairn_run_series_mark;
 

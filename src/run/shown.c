@@ -160,7 +160,7 @@ static cairn_status take_own(cairn_team *t, int64_t step, const piece_plan *p, c
     TRY(status);
     f->shelf = NULL;
     f->fresh = 0; /* the roll of the run knows all of them */
-    f->time_step = t->copy->step.time_step;
+    f->time_step = cairn_world_last_length(t->world);
     if (step == 0)
         f->contacts = (size_t)(f->touch.count = 0);
     for (size_t row = 0; row < f->bodies; row++)
@@ -208,7 +208,7 @@ static cairn_status add_held(cairn_team *t, cairn_vec3 *sum)
 {
     cairn_link *link = t->link;
     const cairn_run_frame f = { .dimension = cairn_world_dimension(t->world),
-                                .time_step = t->copy->step.time_step,
+                                .time_step = cairn_world_last_length(t->world),
                                 .world = cairn_world_bodies(t->world),
                                 .touch = cairn_world_contacts(t->world),
                                 .contacts = (size_t)cairn_world_contacts(t->world).count };
@@ -424,7 +424,7 @@ cairn_status cairn_team_paraview(cairn_team *t, cairn_run_output *o, int64_t ste
     TRY(cairn_team_look(t, o->scene));
     TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
     frame.step = step;
-    frame.time_step = o->scene->step.time_step;
+    frame.time_step = cairn_world_last_length(o->scene->world);
     if (step == 0)
         frame.contacts = (size_t)(frame.touch.count = 0);
     return cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error);
@@ -444,7 +444,7 @@ static cairn_status sum_pushes(cairn_team *t)
     for (size_t j = 0; j < (size_t)c.count; j++)
         for (size_t side = 0; side < 2; side++)
             w->push[c.body[2 * j + side]] +=
-                c.impulse[j * (size_t)c.dimension] / t->copy->step.time_step;
+                c.impulse[j * (size_t)c.dimension] / cairn_world_last_length(t->world);
     return CAIRN_OK;
 }
 

@@ -256,7 +256,7 @@ static cairn_status add_series_row(cairn_run_statistic *item, double time)
 {
     cairn_statistic_table *t = &item->table;
     const cairn_probe_reading *sum = &item->mark.sum;
-    double share = 1 / (double)item->mark.steps;
+    double share = 1 / item->mark.steps;
     cairn_vec3 f = cairn_scale(share, sum->force), m = cairn_scale(share, sum->torque);
     const double flat[] = { time, f.x, f.y, m.z, sum->work };
     const double full[] = { time, f.x, f.y, f.z, m.x, m.y, m.z, sum->work };
@@ -272,8 +272,8 @@ static cairn_status add_series_row(cairn_run_statistic *item, double time)
     return CAIRN_OK;
 }
 
-/* Whether the step that led to `time` passed a multiple of the interval. This follows from the time
- * alone, so that a resumed run has the same rows. The slack absorbs rounding. */
+/* Whether the step of length h that led to `time` passed a multiple of the interval. This follows
+ * from the time alone, so that a resumed run has the same rows. The slack absorbs rounding. */
 static bool is_row_due(double interval, double time, double h)
 {
     double slack = 1e-6 * h;
@@ -288,11 +288,12 @@ cairn_status cairn_run_statistics_step(cairn_run_statistics *s, double time,
     for (int i = 0; i < s->series_count; i++) {
         cairn_run_series_mark *mark = &s->series[i].mark;
         const cairn_probe_reading *now = &report->readings[i];
-        mark->sum.force = cairn_add(mark->sum.force, now->force);
-        mark->sum.torque = cairn_add(mark->sum.torque, now->torque);
+        double share = report->length / s->scene->step.time_step;
+        mark->sum.force = cairn_add_scaled(mark->sum.force, share, now->force);
+        mark->sum.torque = cairn_add_scaled(mark->sum.torque, share, now->torque);
         mark->sum.work += now->work;
-        mark->steps++;
-        if (is_row_due(s->scene->series[i].interval, time, s->scene->step.time_step))
+        mark->steps += share;
+        if (is_row_due(s->scene->series[i].interval, time, report->length))
             TRY(add_series_row(&s->series[i], time));
     }
     return CAIRN_OK;
@@ -373,7 +374,7 @@ cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, c
         return CAIRN_OK;
     cairn_arena_reset(&s->arena);
     /* Before the first step there are no contacts, and no impulses to convert. */
-    double time_step = step > 0 ? s->scene->step.time_step : 0;
+    double time_step = step > 0 ? cairn_world_last_length(s->scene->world) : 0;
     if (!sample) {
         TRY(cairn_sample_take(s->scene->world, time_step, &s->arena, &own));
         sample = &own;

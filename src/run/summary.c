@@ -126,6 +126,8 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     if (!report->solve.converged)
         cairn_run_spans_add(&s->missed, s->steps);
     s->repeated += report->attempts > 1;
+    if (report->length > 0)
+        s->lift_speed = worse(s->lift_speed, report->certificate.dilatation / report->length);
     s->resident += report->resident;
     s->max_candidates =
         report->candidates > s->max_candidates ? report->candidates : s->max_candidates;
@@ -217,6 +219,9 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_pairs(json, "missed", (const int64_t(*)[2])s->missed.span, (int)kept);
     cairn_json_integer(json, "problems", s->problems);
     cairn_json_integer(json, "repeated", s->repeated);
+    cairn_json_integer(json, "divided", s->divided);
+    cairn_json_integer(json, "substeps", s->substeps);
+    cairn_json_integer(json, "finest", s->finest);
     if (s->resident > 0)
         cairn_json_integer(json, "resident", s->resident);
     cairn_json_integer(json, "joints", s->joints);

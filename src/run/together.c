@@ -245,12 +245,12 @@ static bool waits_for_rest(const cairn_scene *scene)
     return waits;
 }
 
-/* What every member does in a step. */
+/* What every member does in a step, or in a substep of a divided one. */
 static cairn_status step(cairn_team *t, const cairn_scene *scene, cairn_step_report *report)
 {
     double start = cairn_clock_seconds();
     cairn_traffic before = t->link->traffic;
-    TRY(cairn_world_step(t->world, &scene->step, report));
+    TRY(cairn_world_substep(t->world, &scene->step, report));
     if (waits_for_rest(scene))
         t->speed2 = cairn_world_speed2(t->world);
     t->spent.steps += cairn_clock_seconds() - start;

@@ -454,7 +454,7 @@ static cairn_run_frame frame_of(const cairn_team *t, const cairn_run_output *o, 
 {
     return (cairn_run_frame){ .step = step,
                               .time = cairn_world_time(t->world),
-                              .time_step = o->scene->step.time_step,
+                              .time_step = cairn_world_last_length(t->world),
                               .dimension = cairn_world_dimension(t->world),
                               .cell = cairn_world_lattice(t->world),
                               .shelf = &o->roll.shelf };

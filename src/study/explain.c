@@ -19,7 +19,7 @@ typedef struct columns {
     const double *candidates, *attempts, *iterations, *converged, *asked_relative,
         *coulomb_relative, *penetration, *dilatation, *numerical_loss, *correction, *kinetic,
         *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact,
-        *impacts_reduced;
+        *impacts_reduced, *time_step;
 } columns;
 
 /* Where each column of the file goes. All are optional: which ones a file has depends on
@@ -45,6 +45,7 @@ static const struct {
     { "finish_seconds", offsetof(columns, finish_seconds) },
     { "asked_worst_contact", offsetof(columns, asked_worst_contact) },
     { "impacts_reduced", offsetof(columns, impacts_reduced) },
+    { "time_step", offsetof(columns, time_step) },
 };
 
 /* The quantities that the rules use. */
@@ -62,6 +63,7 @@ typedef struct facts {
     double ranks[7];
     double inlets[4];        /* the attribute `inlets`: bodies, released, unplaced, later */
     double repeated, missed; /* steps                                               */
+    double divided, substeps, finest; /* steps; their substeps; most of one length  */
     double exhausted;        /* missed steps that used all iterations: more might have helped */
     double reduced, reduced_contacts; /* steps with reduced restitution, and its contacts */
     int first_reduced;                /* the first of these steps, from 1                 */
@@ -154,6 +156,17 @@ static void count_reduced(facts *f, int i)
     f->reduced_contacts += contacts;
 }
 
+/* Substeps are powers of 2 of the time step, so their shares add up to whole steps. */
+static void add_length(facts *f, int i)
+{
+    double length = at(f->c.time_step, i), whole = f->info.time_step;
+    if (!(length > 0 && length < whole))
+        return;
+    f->substeps++;
+    f->divided += length / whole;
+    f->finest = fmax(f->finest, whole / length);
+}
+
 /* Totals over all steps. A column that is not stored contributes 0, so its rules do not apply. */
 static void sum_up(facts *f)
 {
@@ -167,6 +180,7 @@ static void sum_up(facts *f)
         count_reduced(f, i);
         f->exhausted += missed && at(f->c.iterations, i) >= f->max_iterations;
         f->repeated += at(f->c.attempts, i) > 1;
+        add_length(f, i);
         f->mean_iterations += at(f->c.iterations, i) / f->steps;
         f->numerical += at(f->c.numerical_loss, i);
         f->correction += at(f->c.correction, i);
@@ -214,6 +228,9 @@ static void tell_time(const facts *f, FILE *out)
         fprintf(out, "  %-20s %.3g s, %.0f %%\n", names[k], f->seconds[k],
                 f->total > 0 ? 100 * f->seconds[k] / f->total : 0);
     fprintf(out, "  %-20s %.1f on average\n", "iterations", f->mean_iterations);
+    if (f->substeps > 0)
+        fprintf(out, "  %-20s %.0f of %.0f steps, at most into %.0f: bodies moved too far\n",
+                "divided", ceil(f->divided), ceil(f->steps - f->substeps + f->divided), f->finest);
     if (slow >= 0)
         fprintf(out, "  %-20s %d: %.3g s to solve, %.0f iterations, %.0f candidates\n",
                 "slowest step", slow + 1, f->c.solve_seconds[slow], at(f->c.iterations, slow),
@@ -438,6 +455,17 @@ static bool often_repeated(const facts *f, char *text, size_t n)
     return f->repeated > 0.1 * f->steps;
 }
 
+/* A step that is divided into n is computed more than n times. */
+static bool often_divided(const facts *f, char *text, size_t n)
+{
+    double steps = f->steps - f->substeps + f->divided;
+    snprintf(text, n,
+             "%.0f %% of the steps were divided, at most into %.0f, because bodies moved farther "
+             "than their size in them: a smaller run.time_step costs less",
+             100 * f->divided / steps, f->finest);
+    return f->divided > 0.1 * steps;
+}
+
 /* A run of less than 0.1 s is too short for its shares of the time to mean anything. */
 static bool slow_collision(const facts *f, char *text, size_t n)
 {
@@ -531,10 +559,10 @@ static bool straight_steps(const facts *f, char *text, size_t n)
 }
 
 /* The advice is printed in this order: what is missing, accuracy, cost, energy. */
-static rule_fn *const rules[] = { full_inlets,     share_missed,   convex_gap,   deep_overlap,
-                                  often_repeated,  slow_collision, uneven_ranks, waiting_ranks,
-                                  many_iterations, numerical_loss, moved_apart,  straight_steps,
-                                  reduced_restitution };
+static rule_fn *const rules[] = { full_inlets,    share_missed,    convex_gap,     deep_overlap,
+                                  often_repeated, often_divided,   slow_collision, uneven_ranks,
+                                  waiting_ranks,  many_iterations, numerical_loss, moved_apart,
+                                  straight_steps, reduced_restitution };
 
 static void advise(const facts *f, FILE *out)
 {

@@ -123,6 +123,8 @@ static cairn_status read_totals(cairn_run_reader *r)
     TRY(read_list(r, "steps", "step", CAIRN_HDF5_REAL, &steps));
     r->steps = steps.count;
     bool kept = has_column(r, "friction_loss");
+    if (has_column(r, "time_step"))
+        TRY(read_column(r, "steps", "time_step", r->steps, &r->lengths));
     if (has_column(r, "gravity"))
         TRY(read_column(r, "steps", "gravity", 3 * (int64_t)r->steps,
                         (const double **)&r->gravity_of));
@@ -349,7 +351,7 @@ static cairn_status read_contacts(const rows *from, const int32_t *place, cairn_
     }
     TRY(place_pairs(r, body, place, out));
     cairn_sample_contacts mine = { out->contacts, normal, tangent, impulse };
-    out->force = cairn_sample_forces(&mine, r->dimension, r->time_step, &r->frame);
+    out->force = cairn_sample_forces(&mine, r->dimension, r->length, &r->frame);
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -401,6 +403,8 @@ cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *ou
     double step = r->step[k];
     bool known = step >= 0 && step <= r->steps; /* false for NaN as well */
     cairn_arena_reset(&r->frame);
+    r->length = r->lengths && known && step > 0 ? r->lengths[(int)step - 1] : 0;
+    r->length = r->length > 0 ? r->length : r->time_step;
     /* The frame before the first step has no contacts: contacts are those of the step that led to a
      * frame. */
     *out =

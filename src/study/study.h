@@ -96,6 +96,8 @@ typedef struct cairn_run_reader {
     hid_t file;
     int dimension;
     double time_step; /* s */
+    double length;    /* s: of the step, or substep, that led to the frame that was read last */
+    const double *lengths; /* by step, from 1; NULL: an older file, where all are equal */
     cairn_vec3 gravity;
     const cairn_vec3 *gravity_of; /* by step, from 1, where it varies; NULL: it does not */
     int frames;

@@ -528,17 +528,15 @@ cairn_status cairn_exchange_cover(cairn_world *world, const double *reach)
     return x->again ? CAIRN_UNSUPPORTED : CAIRN_OK;
 }
 
-/* After `again` all members agree already. A member that fails must not wait for the others, so it
- * leaves; the others then fail in their next message, at the latest in the sum below. */
-cairn_status cairn_exchange_agree(cairn_world *world, cairn_status status)
+/* A member that fails must not wait for the others, so it leaves; the others then fail in their
+ * next message, at the latest in the sum below, which waits for all members. */
+static cairn_status agree(cairn_world *world, cairn_status status, bool here, bool *anywhere)
 {
     cairn_link *link = world->exchange.link;
-    if (!link || world->exchange.again)
-        return status;
     bool own = status != CAIRN_OK;
     if (own)
         link->status = status;
-    cairn_link_sum(link, 0); /* the value does not matter: it waits for all members */
+    *anywhere = cairn_link_any(link, here);
     if (link->status == CAIRN_OK)
         return CAIRN_OK;
     link->leave(link->context); /* whoever waits for this member is not left waiting */
@@ -548,6 +546,25 @@ cairn_status cairn_exchange_agree(cairn_world *world, cairn_status status)
                       link->status == CAIRN_IO_FAILED
                           ? "another member of the computation could not make this step"
                           : "the members of the computation could not talk to each other");
+}
+
+/* After `again` all members agree already. */
+cairn_status cairn_exchange_agree(cairn_world *world, cairn_status status)
+{
+    bool unused;
+    if (!world->exchange.link || world->exchange.again)
+        return status;
+    return agree(world, status, false, &unused);
+}
+
+cairn_status cairn_exchange_agree_length(cairn_world *world, cairn_status status)
+{
+    cairn_exchange *x = &world->exchange;
+    x->too_long = x->long_here;
+    if (!x->link || x->again)
+        return status;
+    TRY(agree(world, x->long_here ? CAIRN_OK : status, x->long_here, &x->too_long));
+    return x->too_long ? CAIRN_BAD_INPUT : CAIRN_OK;
 }
 
 /* ---- what is not supported yet -------------------------------------------------------------- */

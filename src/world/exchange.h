@@ -76,6 +76,8 @@ typedef struct cairn_exchange {
     bool disordered;            /* rows are no longer sorted by `order`                     */
     double generosity;          /* factor >= 1 on the distance in which ghosts are searched */
     bool again;                 /* that distance was too short: the step begins again       */
+    bool long_here;             /* a body of this member moves too far in the step ...      */
+    bool too_long;              /* ... or one of another member: it begins again, shorter   */
     int64_t stays;              /* steps before which no body moved to another member       */
     bool arranged;              /* no body came, left or was sorted since the last arrangement */
     cairn_grant *grant;         /* of each row, in that arrangement                         */
@@ -186,5 +188,8 @@ cairn_status cairn_exchange_cover(cairn_world *world, const double *reach);
 cairn_status cairn_exchange_report(cairn_world *world, int components, cairn_step_report *report);
 /* Agree on the outcome so far: if one member fails it leaves, and then all fail. */
 cairn_status cairn_exchange_agree(cairn_world *world, cairn_status status);
+/* The same where a try at a step ends. A member in which a body moves too far (long_here) has not
+ * failed: all learn of it (too_long), and get CAIRN_BAD_INPUT. */
+cairn_status cairn_exchange_agree_length(cairn_world *world, cairn_status status);
 
 #endif

@@ -295,16 +295,20 @@ static void commit_body(const commit_job *job, int i)
     b->angle[i] = job->arrival->angle[i];
 }
 
-/* Time is start + count * h, so that many equal steps do not accumulate rounding errors. */
-static void advance_clock(cairn_world *world, double h)
+/* Time is start + (count + done) * step, so that many equal steps do not accumulate rounding
+ * errors. */
+static void advance_clock(cairn_world *world, const cairn_step *step)
 {
-    if (h != world->clock.step) {
-        world->clock.start = world->time;
-        world->clock.step = h;
-        world->clock.count = 0;
+    cairn_world_clock *clock = &world->clock;
+    if (step->whole != clock->step)
+        *clock = (cairn_world_clock){ .start = world->time, .step = step->whole };
+    clock->share = step->h / step->whole;
+    clock->done += clock->share;
+    if (clock->done >= 1) {
+        clock->done = 0;
+        clock->count++;
     }
-    world->clock.count++;
-    world->time = world->clock.start + (double)world->clock.count * h;
+    world->time = clock->start + ((double)clock->count + clock->done) * clock->step;
 }
 
 /* Fixed bodies do not change. */
@@ -324,7 +328,7 @@ void cairn_step_commit(const cairn_step *step, const cairn_free_motion *motion,
     commit_job job = { step, motion, answer, arrival };
     if (!step->pile)
         cairn_parallel_for(step->world->bodies.count, GRAIN, commit_range, &job);
-    advance_clock(step->world, step->h);
+    advance_clock(step->world, step);
     cairn_drivers_advance(step->world);
 }
 

@@ -167,6 +167,7 @@ static double needed_step(const cairn_step *step, const cairn_free_motion *motio
 static cairn_status refuse(const cairn_step *step, const cairn_free_motion *motion,
                            const passage *p)
 {
+    step->world->exchange.long_here = true;
     return cairn_fail(
         &step->world->error, CAIRN_BAD_INPUT, "run.time_step",
         "body %lld would move by %.3g m relative to body %lld in one step of %g s, further "
@@ -324,6 +325,7 @@ static cairn_status refuse_lost(const cairn_step *step, const cairn_free_motion 
     double extent = step->world->bodies.extent[p->body];
     double ahead = cairn_scheme_ahead(step->scheme, step->linearisations);
     p->size = fmax(w->gap + extent, SLIGHT * extent) / ahead;
+    step->world->exchange.long_here = true;
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "body %lld would be more than half way behind a face of body %lld where the "
                       "contacts of a step of %g s are found, and fall through: expected at most "

@@ -158,14 +158,18 @@ typedef struct cairn_loaded_list {
     cairn_applied applied;
 } cairn_loaded_list;
 
+/* vary.c: whether functions of another process have told their values in the next step. */
+bool cairn_varied_told(const cairn_world *world);
+
 /* Whether forces besides gravity act on bodies. */
 static inline bool cairn_loads_act(const cairn_loaded_list *loaded)
 {
     return loaded->count > 0 || loaded->force || loaded->applied.push_count > 0;
 }
 
-/* vary.c: after a step that succeeded, report what was applied before it and forget the pushes. */
-void cairn_applied_report(cairn_applied *applied, cairn_step_report *report);
+/* vary.c: after a step that succeeded, report what was applied before it and forget the pushes,
+ * unless substeps of the same step are still to come. */
+void cairn_applied_report(cairn_applied *applied, bool in_step, cairn_step_report *report);
 void cairn_applied_release(cairn_applied *applied);
 /* Add a push, or note and make a change, that a world with the same bodies has accepted; nothing
  * happens to a body that is elsewhere. */

@@ -142,10 +142,19 @@ static cairn_status refuse_turning(const cairn_step *step, const cairn_free_moti
     cairn_vec3 J = b->inertia[i];
     double least = cairn_smaller(J.x, cairn_smaller(J.y, J.z));
     double fast = cairn_norm(b->omega[i]) + step->h * cairn_norm(motion->torque[i]) / least;
+    step->world->exchange.long_here = true;
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "body %lld turns too far in one step of %g s, by about %.2g rad, expected at "
                       "most %.2g s",
                       cairn_row_uid(step->world, i), step->h, step->h * fast, 0.5 / fast);
+}
+
+/* The status of members that do not have the body that turns too far. */
+static cairn_status wait_for_owner(const cairn_step *step, const tally *t)
+{
+    step->world->exchange.long_here = true;
+    return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
+                      "body %lld turns too far in one step of %g s", t->body, step->h);
 }
 
 cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_free_motion *motion)
@@ -155,11 +164,17 @@ cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_fr
     TRY(tally_bodies(step, free_range, &job, &all));
     if (isfinite(all.energy))
         return CAIRN_OK;
+    /* all members come here, and those that do not have the body wait for its owner to say whether
+     * a shorter step would help */
     int body = row_of(step, &all);
+    bool turning = body >= 0 && isnan(motion->omega_free[body].x);
+    bool anywhere = cairn_link_any(step->world->exchange.link, turning);
+    if (turning)
+        return refuse_turning(step, motion, body);
+    if (anywhere)
+        return wait_for_owner(step, &all);
     if (body < 0)
         return refuse_energy(step, &all);
-    if (isnan(motion->omega_free[body].x))
-        return refuse_turning(step, motion, body);
     return refuse_speed(step, body, motion->v_free[body], motion->omega_free[body]);
 }
 

@@ -262,7 +262,8 @@ cairn_step_options cairn_step_options_default(void)
                                  .warm_start = true,
                                  .broad_phase = "auto",
                                  .reuse_pairs = true,
-                                 .impact_rounds = 100 };
+                                 .impact_rounds = 100,
+                                 .max_substeps = 1024 };
 }
 
 static void set_default(void *options)
@@ -293,6 +294,9 @@ static const cairn_option options[] = {
     { "impact_rounds", CAIRN_OPTION_INTEGER, false, offsetof(cairn_step_options, impact_rounds), 0,
       1e6, "", "Newton's restitution: most impacts one after the other in a step; 0: all at once",
       NULL },
+    { "max_substeps", CAIRN_OPTION_INTEGER, false, offsetof(cairn_step_options, max_substeps), 1,
+      CAIRN_MOST_SUBSTEPS, "",
+      "most that a step is divided into where bodies move too far in it; 1: it is refused", NULL },
     { "parts", CAIRN_OPTION_INTEGER, false, offsetof(cairn_step_options, parts), 0,
       CAIRN_MOST_PARTS, "",
       "that sweeps keep the bodies in, results depend on it; 0: by the number of contacts", NULL },

@@ -680,6 +680,19 @@ void cairn_state_write_last(cairn_writer *w, const cairn_world *world)
     cairn_cells_write(w, world);
 }
 
+/* What is done of a step that was divided when the world was saved: a multiple of the length of
+ * the last substep, which the contacts have. */
+static void find_done(cairn_world *world)
+{
+    cairn_world_clock *clock = &world->clock;
+    double share = world->contacts.step / clock->step;
+    if (!(share > 0 && share < 1))
+        return;
+    double done = (world->time - clock->start) / clock->step - (double)clock->count;
+    clock->share = share;
+    clock->done = fmin(fmax(share * round(done / share), 0), 1 - share);
+}
+
 /* Reads in the order of cairn_world_save: what others refer to comes first. The clock comes last
  * but for cells: everything created before it is created at time 0. Bytes left over are an
  * error. */
@@ -700,6 +713,7 @@ static cairn_status read_world(cairn_reader *r, cairn_world *world, cairn_saved 
     world->clock.start = cairn_read_real(r);
     world->clock.step = cairn_read_real(r);
     world->clock.count = cairn_read_whole(r);
+    find_done(world);
     if (!r->failed && r->at < r->size)
         TRY(cairn_cells_read(r, world));
     r->failed = r->failed || r->at != r->size;

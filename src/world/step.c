@@ -2,10 +2,12 @@
  *
  *     M (v - v_free) = H'r,   K  ∋  r  ⟂  H v + w + (b + mu s) n  ∈  K*,   x += h v
  *
- * A step is a sequence of values, each computed from the earlier ones: see step.h. A step that
- * fails leaves the bodies, joints and time of the world as they were: the new state is written only
- * after every stage that can fail has succeeded. */
+ * A step is a sequence of values, each computed from the earlier ones: see step.h. A step in which
+ * bodies move too far is tried again with half its length, and so becomes substeps; substeps.c puts
+ * them together. A step that fails leaves the bodies, joints and time of the world as they were:
+ * the new state is written only after every stage that can fail has succeeded. */
 #include <stddef.h>
+#include <string.h>
 
 #include "base/common.h"
 #include "base/parallel.h"
@@ -40,6 +42,7 @@ static cairn_status refuse_step(const cairn_step *step, const cairn_moves *moves
     int body;
     double needed =
         step->pile ? cairn_pile_needed(step, &body) : cairn_step_needed(step, moves, &body);
+    step->world->exchange.long_here = true;
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "bodies move too far in one step of %g s (first of all body %lld), expected "
                       "at most %.2g s",
@@ -198,11 +201,14 @@ static cairn_status advance(const cairn_step *step, values *a)
     TRY(cairn_step_feel(step, &a->answer, &a->motion));
     /* x += h v and the penetration correction; then the deepest overlap, and whether a body moved
      * farther than linearised gaps are valid */
-    TRY(step->pile ? cairn_pile_arrive(step, &a->candidates) : arrive(step, a));
+    cairn_status status = step->pile ? cairn_pile_arrive(step, &a->candidates) : arrive(step, a);
+    /* a member in which a body moves too far takes part in what follows, as the others do */
+    if (!step->world->exchange.long_here)
+        TRY(status);
     TRY(cairn_exchange_report(step->world, step->components, step->report));
     TRY(make_room(step));
     step->report->timing.finish = lap(&clock);
-    return CAIRN_OK;
+    return status;
 }
 
 /* Write the new state of the world. Nothing here can fail. */
@@ -224,7 +230,10 @@ static void commit(const cairn_step *step, values *a)
     pour(step->world, step->report);
     report_left(&step->world->inlets.outlets, step->report);
     report_put_back(&step->world->periodic, step->report);
-    cairn_applied_report(&step->world->loaded.applied, step->report);
+    cairn_applied_report(&step->world->loaded.applied, cairn_world_in_step(step->world),
+                         step->report);
+    step->report->length = step->h;
+    step->report->substeps = 1;
     step->report->timing.finish += lap(&clock);
 }
 
@@ -305,7 +314,7 @@ static cairn_status vary(cairn_world *world, double h, cairn_energy *energy)
 
 /* The world becomes what it was. `again` is no failure: the step is tried once more, so no message
  * is written. */
-static cairn_status give_up(cairn_world *world, const cairn_lattice_undo *undo,
+static cairn_status take_back(cairn_world *world, const cairn_lattice_undo *undo,
                             cairn_status status)
 {
     cairn_lattice_take_back(world, undo);
@@ -313,12 +322,13 @@ static cairn_status give_up(cairn_world *world, const cairn_lattice_undo *undo,
     return world->exchange.again ? status : explain(world, status);
 }
 
-/* One try at a step. Nothing is committed before all members know that all of them can commit. */
-static cairn_status try_step(cairn_world *world, const cairn_step_options *options,
+/* One try at a step, or at a substep of one of length `whole`. Nothing is committed before all
+ * members know that all of them can commit. */
+static cairn_status try_step(cairn_world *world, const cairn_step_options *options, double whole,
                              cairn_step_report *report)
 {
     *report = (cairn_step_report){ 0 };
-    world->exchange.again = false;
+    world->exchange.again = world->exchange.long_here = world->exchange.too_long = false;
     /* sort rows so that neighbours in space are neighbours in memory; move bodies to the member of
      * their part */
     const cairn_backend *pile = cairn_pile_backend(world, options);
@@ -331,13 +341,14 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
     cairn_lattice_undo undo;
     cairn_status status = cairn_lattice_begin(world, options->time_step, &undo);
     if (status != CAIRN_OK)
-        return give_up(world, &undo, status);
+        return take_back(world, &undo, status);
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
     cairn_step step = cairn_step_begin(world, options, report);
     step.pile = pile;
-    status = cairn_exchange_agree(world, advance(&step, &a));
+    step.whole = whole;
+    status = cairn_exchange_agree_length(world, advance(&step, &a));
     if (status == CAIRN_OK) {
         commit(&step, &a);
         world->contacts_sorted = true;
@@ -347,27 +358,82 @@ static cairn_status try_step(cairn_world *world, const cairn_step_options *optio
         return world->inlets.count > 0 ? cairn_exchange_agree(world, CAIRN_OK) : CAIRN_OK;
     }
     swap_contacts(world);
-    return give_up(world, &undo, status);
+    return take_back(world, &undo, status);
 }
 
-/* The options are checked before anything changes. A step in which ghosts were fetched from too
- * near is tried again; each try fetches them from twice as far, so this ends. */
-cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
-                              cairn_step_report *report)
+/* Whether a step that failed is tried again: with ghosts from farther away, each time twice as far,
+ * or with half the length, since bodies move too far in it. Both end. */
+static bool tries_again(cairn_world *world, const cairn_step_options *options,
+                        cairn_step_options *now)
 {
-    /* a caller who does not want a report passes NULL */
-    cairn_step_report unread;
-    report = report ? report : &unread;
-    *report = (cairn_step_report){ 0 };
+    if (world->exchange.again)
+        return true;
+    /* functions of another process have told their means over the whole step only */
+    double shortest = options->time_step / (double)options->max_substeps;
+    if (!world->exchange.too_long || cairn_varied_told(world) || !(now->time_step >= 2 * shortest))
+        return false;
+    now->time_step *= 0.5;
+    world->error = (cairn_error){ 0 };
+    return true;
+}
+
+/* A step that is too long, and cannot be divided any further. Members whose bodies do not move too
+ * far learn that another one has failed. */
+static cairn_status give_up(cairn_world *world, double h, double whole)
+{
+    bool here = world->exchange.long_here;
+    cairn_error *error = &world->error;
+    char message[sizeof error->message];
+    memcpy(message, error->message, sizeof message);
+    if (here && h < whole)
+        cairn_fail(error, CAIRN_BAD_INPUT, "run.time_step",
+                   "%.380s; this is 1/%.0f of the time step, the shortest substep that "
+                   "run.max_substeps allows",
+                   message, whole / h);
+    return cairn_exchange_agree(world, here ? CAIRN_BAD_INPUT : CAIRN_OK);
+}
+
+/* The options are checked before anything changes. */
+static cairn_status begin(cairn_world *world, const cairn_step_options *options)
+{
     world->error = (cairn_error){ 0 };
     world->exchange.again = false;
     TRY(cairn_exchange_agree(world, cairn_world_step_check(world, options, &world->error)));
     cairn_parallel_threads((int)options->threads);
     /* bodies that the last step brought to an outlet leave; they do so even if this step fails */
-    TRY(explain(world, cairn_outlets_drain(world)));
+    return explain(world, cairn_outlets_drain(world));
+}
+
+/* One substep, which is the whole step if that need not be divided. The substeps of a step are
+ * equal, or become shorter on the way; the next step is tried whole again. */
+static cairn_status substep(cairn_world *world, const cairn_step_options *options,
+                            cairn_step_report *report)
+{
+    *report = (cairn_step_report){ 0 };
+    TRY(begin(world, options));
+    double whole = options->time_step;
+    cairn_step_options now = *options;
+    if (cairn_world_in_step(world) && world->clock.step == whole)
+        now.time_step = world->clock.share * whole;
     cairn_status status;
     do
-        status = try_step(world, options, report);
-    while (status != CAIRN_OK && world->exchange.again); /* then with ghosts from farther away */
-    return status;
+        status = try_step(world, &now, whole, report);
+    while (status != CAIRN_OK && tries_again(world, options, &now));
+    return world->exchange.too_long ? give_up(world, now.time_step, whole) : status;
+}
+
+cairn_status cairn_step_take(cairn_world *world, const cairn_step_options *options, bool to_end,
+                             cairn_step_report *report)
+{
+    /* a caller who does not want a report passes NULL */
+    cairn_step_report unread, before;
+    report = report ? report : &unread;
+    for (bool first = true; first || (to_end && cairn_world_in_step(world)); first = false) {
+        if (!first)
+            before = *report;
+        TRY(substep(world, options, report));
+        if (!first)
+            cairn_step_report_add(&before, report);
+    }
+    return CAIRN_OK;
 }

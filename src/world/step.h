@@ -31,7 +31,8 @@ typedef enum cairn_overlaps {
 typedef struct cairn_step {
     cairn_world *world;
     const cairn_step_options *options;
-    double h; /* time step, s */
+    double h;     /* time step, s             */
+    double whole; /* s: h, or the step of which this one is a substep */
     const cairn_scheme *scheme;
     const cairn_broad_phase *broad;
     cairn_overlaps overlaps;
@@ -268,6 +269,11 @@ cairn_vec3 cairn_block_turning(const cairn_step *step, const cairn_balls *balls,
 /* Both, from the velocities of the answer. */
 void cairn_answer_velocity(const cairn_step *step, const cairn_answer *answer, int body,
                            cairn_vec3 *v, cairn_vec3 *omega);
+
+/* step.c: one substep, which is the whole step if that need not be divided, or all substeps up to
+ * the end of the step. */
+cairn_status cairn_step_take(cairn_world *world, const cairn_step_options *options, bool to_end,
+                             cairn_step_report *report);
 
 /* ---- the stages, in their order ------------------------------------------------------------- */
 

@@ -135,6 +135,14 @@ cairn_status cairn_world_vary(cairn_world *world, cairn_varied what, int index,
     return CAIRN_OK;
 }
 
+bool cairn_varied_told(const cairn_world *world)
+{
+    bool told = false;
+    for (size_t k = 0; k < world->driven.varied.count; k++)
+        told = told || world->driven.varied.items[k].told;
+    return told;
+}
+
 bool cairn_world_varies(const cairn_world *world, cairn_varied what)
 {
     for (size_t k = 0; k < world->driven.varied.count; k++)
@@ -313,7 +321,7 @@ void cairn_world_forget_changes(cairn_world *world)
     empty_changes(&world->loaded.applied);
 }
 
-void cairn_applied_report(cairn_applied *applied, cairn_step_report *report)
+void cairn_applied_report(cairn_applied *applied, bool in_step, cairn_step_report *report)
 {
     cairn_change_list held = applied->shown;
     report->changed = (int)applied->changes.count;
@@ -322,7 +330,8 @@ void cairn_applied_report(cairn_applied *applied, cairn_step_report *report)
     applied->shown = applied->changes;
     applied->shown.count = (size_t)report->changed;
     applied->changes = held;
-    applied->changes.count = applied->push_count = 0;
+    applied->changes.count = 0;
+    applied->push_count = in_step ? applied->push_count : 0;
 }
 
 /* A body as all members know it. */

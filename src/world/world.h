@@ -10,11 +10,14 @@
 #include "world/lists.h"
 #include "world/store.h"
 
-/* time = start + count * step. A sum of many equal steps would accumulate rounding errors; a
- * product does not. A change of the time step starts a new count. */
+/* time = start + (count + done) * step. A sum of many equal steps would accumulate rounding errors;
+ * a product does not. A change of the time step starts a new count. `done` and `share` are sums of
+ * powers of 2, so the step after a divided one begins where it would have begun otherwise. */
 typedef struct cairn_world_clock {
     double start, step; /* s */
     int64_t count;
+    double done;  /* share of the present step that is done by substeps: 0 <= done < 1 */
+    double share; /* of a step: the length of the last substep                         */
 } cairn_world_clock;
 
 struct cairn_world {

@@ -447,6 +447,7 @@ TEST(fast_balls_at_walls_are_judged_as_on_the_host)
                 cairn_step_options o = options_on(side ? device_at(k) : "host", "convex");
                 cairn_step_report report;
                 cairn_shape shape = wall_form(i % WALL_FORMS);
+                o.max_substeps = 1;
                 add_wall(world, shape, (cairn_vec3){ 0, 0, 0 });
                 if (shape.geometry)
                     cairn_geometry_release(shape.geometry);
@@ -701,6 +702,37 @@ TEST(bodies_come_and_go_between_steps)
     }
 }
 
+/* Balls that fall on a ball beside them, 0.3 m a step: the step is divided, into as many substeps as
+ * on the host, and what comes of it is the same to rounding. */
+TEST(a_step_that_is_too_long_is_divided_as_on_the_host)
+{
+    for (int k = 0; k < devices(); k++) {
+        cairn_world *both[2];
+        int substeps[2] = { 0, 0 };
+        for (int side = 0; side < 2; side++) {
+            cairn_step_options o = options_on(side ? device_at(k) : "host", "convex");
+            cairn_step_report report;
+            both[side] = new_world(3, 9.81, 0.3, 0);
+            o.time_step = 0.01;
+            o.tolerance = 1e-10;
+            o.max_iterations = 20000;
+            add_fixed(both[side], CAIRN_SHAPE_HALF_SPACE, 0, (cairn_vec3){ 0, 0, 0 });
+            add_ball(both[side], 0.05, (cairn_vec3){ 0, 0, 0.05 }, (cairn_vec3){ 0, 0, 0 });
+            add_ball(both[side], 0.05, (cairn_vec3){ 0.09, 0, 0.5 }, (cairn_vec3){ 0, 0, -30 });
+            for (int i = 0; i < 5; i++) {
+                CHECK_OK(cairn_world_step(both[side], &o, &report));
+                CHECK(report.resident == (side == 1));
+                substeps[side] += report.substeps;
+            }
+        }
+        CHECK(substeps[0] > 5);
+        CHECK_INT(substeps[1], substeps[0]);
+        CHECK_NEAR(difference(both[0], both[1]), 0, 1e-8);
+        cairn_world_destroy(both[0]);
+        cairn_world_destroy(both[1]);
+    }
+}
+
 TEST(a_step_that_is_refused_changes_nothing)
 {
     for (int k = 0; k < devices(); k++) {
@@ -710,6 +742,7 @@ TEST(a_step_that_is_refused_changes_nothing)
         advance(one, &o, 20);
         advance(two, &o, 20);
         too_long.time_step = 1;
+        too_long.max_substeps = 1;
         CHECK_INT(cairn_world_step(two, &too_long, &report), CAIRN_BAD_INPUT);
         CHECK_CONTAINS(cairn_world_error(two)->message, "expected at most");
         advance(one, &o, 5);
@@ -832,6 +865,7 @@ GROUP(test_pile)
         CASE(residuals_of_piles_are_those_of_the_host),
         CASE(bodies_on_a_device_are_seen_and_changed_by_calls),
         CASE(a_saved_pile_continues_with_the_same_bits), CASE(bodies_come_and_go_between_steps),
+        CASE(a_step_that_is_too_long_is_divided_as_on_the_host),
         CASE(a_step_that_is_refused_changes_nothing),
         CASE(other_shapes_and_laws_find_their_contacts_on_the_host),
         CASE(auto_takes_the_device_for_large_piles), CASE(stray_balls_do_no_harm),

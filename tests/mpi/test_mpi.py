@@ -66,6 +66,19 @@ generators:
 run: {time_step: 5e-3, duration: 0.5, solver: ngs, parts: 4, threads: 1, frame_interval: 0.1,
       certificate: full, rest_speed: 1e-3}
 """
+# 20 m/s and 0.2 m a step: steps are divided when boxes land
+FALL = """\
+cairn: 1
+title: boxes that move farther than their size in a step
+materials: {wood: {friction: 0.5}}
+bodies:
+  - {name: floor, motion: fixed, shape: {half_space: {}}}
+generators:
+  - grid: {count: [5, 5, 3], spacing: [0.2, 0.2, 0.3], origin: [-0.4, -0.4, 0.22], material: wood,
+           shape: {box: {size: [0.1, 0.12, 0.1]}}, velocity: [0, 0, -20], turned: true, seed: 3}
+run: {time_step: 1e-2, duration: 0.1, solver: ngs, parts: 6, threads: 1, frame_interval: 0.02,
+      certificate: full, checkpoint_every: 0.02}
+"""
 # run.h5 alone is written: no rank ever has the whole world
 BED = """\
 cairn: 1
@@ -189,7 +202,8 @@ run: {time_step: 5e-3, duration: 0.2, solver: ngs, parts: 4, threads: 1, toleran
 """
 # scene, then ranks and threads of each run
 SAME = {"bed": (BED, ((2, 1), (4, 1))), "balls": (BALLS, ((1, 2), (2, 1), (3, 2), (8, 1))),
-        "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "hopper": (HOPPER, ((2, 1), (3, 1))),
+        "mixture": (MIXTURE, ((2, 1), (3, 1))), "disks": (DISKS, ((4, 1),)), "fall": (FALL, ((2, 1),)),
+        "hopper": (HOPPER, ((2, 1), (3, 1))),
         "cell": (CELL, ((2, 1),)), "periodic": (PERIODIC, ((2, 1), (3, 1), (4, 1))), "measured": (MEASURED, ((3, 1),)),
         "joints": (JOINTS, ((2, 1), (3, 1)))}
 # scenes of the tree and how long, in s, so that bodies push each other in most steps

@@ -216,11 +216,11 @@ TEST(checkpoints_that_are_damaged_or_of_another_version_are_refused)
     struct stat about;
     run_partly(&f, scene_2d, NULL, 20);
     CHECK_INT(stat(path_in(&f, "checkpoint").text, &about), 0);
-    change_byte(&f, 16, 10);
+    change_byte(&f, 16, 11);
     CHECK_INT(resume(&f, NULL, &error), CAIRN_UNSUPPORTED);
-    CHECK_CONTAINS(error.message, "version 10, expected 9");
+    CHECK_CONTAINS(error.message, "version 11, expected 10");
     CHECK_CONTAINS(error.file, "checkpoint");
-    change_byte(&f, 16, 9);
+    change_byte(&f, 16, 10);
     change_byte(&f, about.st_size / 2, 0x5a);
     change_byte(&f, about.st_size / 2 + 1, 0xa5);
     CHECK_INT(resume(&f, NULL, &error), CAIRN_BAD_INPUT);

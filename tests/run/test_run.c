@@ -567,7 +567,7 @@ TEST(a_run_without_a_step_may_be_replaced)
 {
     folder f = folder_create();
     cairn_scene *s =
-        scene_text_good("cairn: 1\nrun: {time_step: 10, duration: 100}\nbodies:\n"
+        scene_text_good("cairn: 1\nrun: {time_step: 10, duration: 100, max_substeps: 1}\nbodies:\n"
                         "  - {motion: fixed, shape: {half_space: {}}}\n"
                         "  - {shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0, 0, 0.2]}\n",
                         NULL);

@@ -13,8 +13,8 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-STEPS = """step time candidates active upgraded attempts entered left changed broken asleep woken impacts impact_rounds
-impacts_left impacts_reduced linearisations
+STEPS = """step time time_step candidates active upgraded attempts entered left changed broken asleep woken impacts
+impact_rounds impacts_left impacts_reduced linearisations
 linearisation_error converged iterations outer_iterations solver asked_worst_contact
 coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
 dilatation spurious_work friction_law joint_drift joint_turn_drift distance distance_body asked_worst asked_relative

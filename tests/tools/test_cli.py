@@ -432,7 +432,7 @@ run: {time_step: 0.01, duration: 0.1}
     def test_a_step_that_goes_too_far_fails_and_names_one_that_would_do(self):
         cube = BALL.replace("sphere: {radius: 0.1}", "box: {size: [0.1, 0.1, 0.1]}")
         done = self.run_cairn("run", self.write("cube.yaml", cube), "--set", "run.time_step=10",
-                              "--set", "run.duration=100", code=1)
+                              "--set", "run.duration=100", "--set", "run.max_substeps=1", code=1)
         self.assertIn("run.time_step: step 1 from t = 0 s failed: body 'ball' would move by", done.stderr)
         advised = float(re.search(r"expected at most (\S+) s", done.stderr).group(1))
         self.run_cairn("run", self.path("cube.yaml"), "--set", f"run.time_step={advised}")

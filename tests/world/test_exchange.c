@@ -1624,6 +1624,56 @@ TEST(what_members_cannot_do_together_is_refused)
     }
 }
 
+/* Cubes of 0.1 m in six towers that come down at 40 m/s, 0.4 m in a step. */
+static cairn_world *fast_towers(void)
+{
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    cairn_body_def def = cairn_body_def_default();
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, cairn_vec(0, 0, 0));
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = cairn_vec(0.1, 0.1, 0.1);
+    def.mass = 1;
+    def.velocity.z = -40;
+    for (int i = 0; i < 24; i++) {
+        def.position = cairn_vec(0.13 * (i % 6) + 0.01 * (i / 6), 0, 0.24 + 0.13 * (i / 6));
+        def.angular_velocity = cairn_vec(0.1 * i, 1, 0);
+        CHECK_OK(cairn_body_create(world, &def, NULL));
+    }
+    return world;
+}
+
+/* All members divide a step in which a body of one of them moves too far, into the same substeps. */
+TEST(a_step_is_divided_by_all_members)
+{
+    cairn_step_options options = options_for("coulomb", 4);
+    options.probes = NULL;
+    options.probe_count = 0;
+    for (int steps = 1; steps <= 3; steps += 2) {
+        run_whole(fast_towers, &options, steps, &whole);
+        CHECK(whole.report.substeps > 1 || steps > 1);
+        for (int members = 2; members <= 4; members += NEXT) {
+            check_same(fast_towers, &options, steps, members);
+            for (int k = 0; k < members; k++)
+                CHECK_INT(jobs[k].report.substeps, whole.report.substeps);
+        }
+    }
+}
+
+/* Where no division helps, or none is allowed, the member of the body says why, and all fail. */
+TEST(a_step_that_is_too_long_is_refused_by_all_members)
+{
+    cairn_step_options options = options_for("coulomb", 4);
+    options.max_substeps = 2;
+    run_members(fast_towers, &options, 3, 4, &parts);
+    int named = 0;
+    for (int k = 0; k < 4; k++) {
+        CHECK(jobs[k].status != CAIRN_OK);
+        named += strstr(jobs[k].message, "would move by") &&
+                 strstr(jobs[k].message, "this is 1/2 of the time step");
+    }
+    CHECK(named > 0);
+}
+
 GROUP(test_exchange)
 {
     RUN(CASE(balls_fall_the_same_way_in_any_number_of_parts_and_members),
@@ -1656,5 +1706,6 @@ GROUP(test_exchange)
         CASE(periodic_cells_are_the_same), CASE(all_members_fail_where_one_gives_up),
         CASE(members_follow_functions_of_time),
         CASE(the_first_member_collects_functions_inlets_and_joints),
-        CASE(what_members_cannot_do_together_is_refused));
+        CASE(what_members_cannot_do_together_is_refused), CASE(a_step_is_divided_by_all_members),
+        CASE(a_step_that_is_too_long_is_refused_by_all_members));
 }

@@ -36,7 +36,23 @@ static double steps_asked(const check_run *run)
 {
     double duration = 0;
     number(run, "duration", &duration);
-    return fmax(1, round(duration / run->settings.h));
+    return fmax(1, round(duration / run->settings.time_step));
+}
+
+double check_length(const check_run *run, long step)
+{
+    const check_settings *s = &run->settings;
+    return s->lengths ? run->steps.time_step[step - 1] : s->time_step;
+}
+
+/* How many steps the rows of /steps are; substeps make a part of one. Powers of 2 add up without
+ * rounding. */
+static double steps_done(const check_run *run)
+{
+    double done = 0;
+    for (long i = 1; i <= run->steps.count; i++)
+        done += check_length(run, i) / run->settings.time_step;
+    return done;
 }
 
 void check_slowness(check_run *run)
@@ -62,15 +78,15 @@ static bool has_event(const check_run *run, double step)
 static bool can_end(const check_run *run, const char *ending, bool full)
 {
     char way[CHECK_TEXT];
-    double count = run->steps.count, asked = steps_asked(run);
+    double rows = run->steps.count, count = steps_done(run), asked = steps_asked(run);
     if (strcmp(ending, "complete") == 0)
         return count == asked;
     if (strcmp(ending, "rest") == 0)
         return count < asked && (!full || run->slow_steps >= REST_STEPS);
     if (strcmp(ending, "event") == 0)
-        return count <= asked && has_event(run, count);
+        return count <= asked && has_event(run, rows);
     if (strcmp(ending, "stopped") == 0)
-        return count >= 1 && count <= asked && run->steps.converged[run->steps.count - 1] == 0 &&
+        return rows >= 1 && count <= asked && run->steps.converged[run->steps.count - 1] == 0 &&
                text(run, "on_uncertified", way) && strcmp(way, "stop") == 0;
     return count <= asked && (strcmp(ending, "interrupted") == 0 || strcmp(ending, "failed") == 0 ||
                               strcmp(ending, "unfinished") == 0);
@@ -438,13 +454,31 @@ static bool compare_frame(check_run *run, copies *c, int frame)
     return true;
 }
 
-/* Steps are numbered, and time is start + step h. */
+/* The share of a step that a row is: 1, or, within a step that is divided, a power of 2, not below
+ * the smallest and not above the last one of the same step, of which `done` is behind. */
+static bool is_share(const check_run *run, double share, double done, double last)
+{
+    int power;
+    bool small = done > 0 ? share <= last && done + share <= 1 : share <= 1;
+    return share > 0 && small && frexp(share, &power) == 0.5 && share * run->settings.substeps >= 1;
+}
+
+/* Rows are numbered, and time is start + (steps done) h. Each step that is divided is whole before
+ * the next one begins, so only the last one may be incomplete. */
 static void check_clock(check_run *run, double start)
 {
     const check_steps *t = &run->steps;
+    double whole = 0, done = 0, last = 1;
     for (long i = 0; i < t->count; i++) {
-        double passed = (double)(i + 1) * run->settings.h;
+        double share = check_length(run, i + 1) / run->settings.time_step;
         run->step = i + 1;
+        check_true(run->report, check_at(run, NULL, 0, "time_step"),
+                   is_share(run, share, done, last), "not the time step, nor a substep of it");
+        done += share;
+        last = share;
+        whole += done >= 1;
+        done = done >= 1 ? 0 : done;
+        double passed = (whole + done) * run->settings.time_step;
         check_same(run->report, check_at(run, NULL, 0, "step"), t->step[i], (double)(i + 1), 0);
         check_same(run->report, check_at(run, NULL, 0, "time"), t->time[i], start + passed,
                    fabs(start) + passed);

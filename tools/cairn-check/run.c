@@ -115,6 +115,7 @@ static const check_field change_fields[] = {
 static const check_field step_fields[] = {
     { "step", 1, false, offsetof(check_steps, step), false },
     { "time", 1, false, offsetof(check_steps, time), false },
+    { "time_step", 1, false, offsetof(check_steps, time_step), true },
     { "candidates", 1, false, offsetof(check_steps, candidates), false },
     { "active", 1, false, offsetof(check_steps, active), false },
     { "entered", 1, false, offsetof(check_steps, entered), false },
@@ -249,7 +250,7 @@ static bool read_numbers(check_run *run)
         int count;
         double *out;
     } wanted[] = { { "dimension", 1, &dimension },
-                   { "time_step", 1, &s->h },
+                   { "time_step", 1, &s->time_step },
                    { "tolerance", 1, &s->tolerance },
                    { "stabilisation", 1, &s->gamma },
                    { "directions", 1, &directions },
@@ -267,6 +268,10 @@ static bool read_numbers(check_run *run)
     if (H5Aexists(run->file, "impact_rounds") > 0 && /* likewise */
         !check_attribute(run->file, "impact_rounds", 1, &rounds, run->report))
         return false;
+    s->substeps = 1;
+    if (H5Aexists(run->file, "max_substeps") > 0 && /* likewise */
+        !check_attribute(run->file, "max_substeps", 1, &s->substeps, run->report))
+        return false;
     if (!(rounds >= -1 && rounds <= 1e6))
         return check_fail(run->report, "attribute impact_rounds: out of range");
     s->impact_rounds = (int)rounds;
@@ -280,6 +285,8 @@ static bool read_numbers(check_run *run)
         return check_fail(run->report, "attribute rules: unknown version %.17g", rules);
     if (dimension != 2 && dimension != 3)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");
+    s->h = s->time_step;
+    s->lengths = check_has(run->file, "steps/time_step");
     if (!(s->h > 0) || !(directions >= 0 && directions < 1e6))
         return check_fail(run->report, "attribute time_step or directions: out of range");
     if (!(turns >= 0 && turns <= 1e6))
@@ -752,10 +759,14 @@ static bool are_joined(check_run *run)
     return true;
 }
 
-/* Numbers that are functions of time: gravity, and the constant of the law of each material. */
+/* What belongs to one step: its length, and numbers that are functions of time, which are gravity
+ * and the constant of the law of each material. */
 static bool set_varying(check_run *run, long step)
 {
     check_settings *s = &run->settings;
+    s->h = check_length(run, step);
+    if (!(s->h > 0 && s->h <= s->time_step))
+        return check_fail(run->report, "step %ld: its length is %g s", step, s->h);
     check_materials *m = &run->materials;
     const double *g = run->steps.gravity + 3 * (step - 1);
     s->gravity_before = s->gravity;

@@ -124,7 +124,10 @@ typedef struct check_settings {
     vec gravity;        /* m/s^2: in the loaded step            */
     vec gravity_before; /* and in the step before               */
     bool gravity_varies;
-    double h;               /* s: time step                         */
+    double time_step;       /* s: of the run                        */
+    double h;               /* s: of the loaded step: it, or a part of it in a substep */
+    bool lengths;           /* steps have their own lengths: older files have none */
+    double substeps;        /* most that a step may be divided into */
     double tolerance;       /* of the relative residual             */
     double gamma;           /* stabilisation                        */
     int directions;         /* edges of a cone; 0: circular         */
@@ -350,6 +353,7 @@ typedef struct check_steps {
     size_t capacity;
     int count;
     double *step, *time, *candidates, *active, *entered, *converged, *attempts;
+    double *time_step; /* of each; not in older files */
     double *upgraded, *linearisations, *linearisation_error, *friction_law, *spurious_work;
     double *asked_worst_contact, *coulomb_worst_contact;
     double *penetration, *gap_error, *cone_violation, *friction_direction, *complementarity,
@@ -724,6 +728,7 @@ void check_servos(check_run *run);            /* motion.c: momentum of walls of 
 void check_uids(check_run *run);              /* facts.c: in the loaded state             */
 void check_distance_of(check_run *run);       /* facts.c: accuracy of distances           */
 void check_slowness(check_run *run);          /* facts.c: counts slow steps               */
+double check_length(const check_run *run, long step); /* facts.c: s, of a step or substep */
 void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */
 /* facts.c: read /statistics; compare with the loaded state; with all states. */
 bool check_statistics_open(check_run *run);

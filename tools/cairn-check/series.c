@@ -42,7 +42,8 @@ typedef struct force_series {
     int uid_count;
     char *inside; /* of each body */
     push sum;     /* since the last row */
-    long steps, next;
+    double span;  /* s: likewise  */
+    long next;
 } force_series;
 
 struct check_forces {
@@ -297,12 +298,12 @@ static void add_step(const check_run *run, force_series *s)
     }
     for (int i = 0; i < run->row_count; i++)
         add_row(run, s, &run->rows[i]);
-    s->steps++;
+    s->span += run->settings.h;
 }
 
 static void compare_row(check_run *run, force_series *s)
 {
-    double share = 1 / ((double)s->steps * run->settings.h);
+    double share = 1 / s->span;
     vec about = { s->about[0], s->about[1], s->about[2] };
     bool moved = s->joint < 0 || s->about_point;
     vec f = vec_times(share, s->sum.impulse);
@@ -317,7 +318,7 @@ static void compare_row(check_run *run, force_series *s)
             check_same(run->report, check_at(run, s->name, s->next, force_fields[k + 1].name),
                        s->rows.column[k][s->next], found[k], size[k]);
     s->sum = (push){ .work = 0 };
-    s->steps = 0;
+    s->span = 0;
     s->next++;
 }
 

@@ -376,6 +376,28 @@ static cairn_status copy_cell(cairn_recording *run, network *n, cairn_error *err
     return copy_column(run, "steps/cell", (int64_t) * (const double *)data - 1, 1, &n->cell, error);
 }
 
+/* The length of the step, or substep, that led to the frame; older files do not have it. */
+static cairn_status copy_length(cairn_recording *run, network *n, cairn_error *error)
+{
+    const cairn_recording_rows rows = { "frames/step", CAIRN_NUMBER_DOUBLE, n->frame.number, 1 };
+    cairn_recording_column about;
+    const void *data;
+    size_t bytes;
+    double *length = NULL;
+    TRY(cairn_recording_read(run, &rows, 1, &data, &bytes, error));
+    int64_t step = (int64_t) * (const double *)data;
+    if (step < 1)
+        return CAIRN_OK;
+    if (cairn_recording_look(run, "steps/time_step", &about, error) != CAIRN_OK) {
+        *error = (cairn_error){ 0 };
+        return CAIRN_OK;
+    }
+    cairn_status status = copy_column(run, "steps/time_step", step - 1, 1, &length, error);
+    n->h = status == CAIRN_OK ? *length : n->h;
+    cairn_block_free(length);
+    return status;
+}
+
 /* The frame whose rows n->frame names. */
 static cairn_status read_network(cairn_recording *run, const cairn_view_table *wanted, network *n,
                                  cairn_error *error)
@@ -389,6 +411,7 @@ static cairn_status read_network(cairn_recording *run, const cairn_view_table *w
     TRY(copy_frame(run, wanted->dimension, &n->frame, error));
     TRY(copy_contacts(run, n, error));
     TRY(copy_cell(run, n, error));
+    TRY(copy_length(run, n, error));
     return place_bodies(n);
 }
 

@@ -109,7 +109,7 @@ export class Inspector {
   private contactNumbers(k: number): [string, string][] {
     const { app } = this, run = app.run, c = app.frame!.contacts!, f = [0, 0, 0], d = run.dimension;
     contactForce(run, c, k, f);
-    const tangent = Math.hypot(...Array.from(c.impulse.subarray(d * k + 1, d * k + d))) / run.timeStep, normal = normalForce(run, c, k);
+    const tangent = Math.hypot(...Array.from(c.impulse.subarray(d * k + 1, d * k + d))) / c.timeStep, normal = normalForce(run, c, k);
     const slide = Math.hypot(...Array.from(c.velocity.subarray(d * k + 1, d * k + d)));
     return [['normal force', `${digits(normal)} N`], ['friction', `${digits(tangent)} N`],
       ['of its limit', c.mu[k] * normal > 0 ? `${digits((100 * tangent) / (c.mu[k] * normal), 3)} %` : '–'],

@@ -32,7 +32,7 @@ function overContacts(frame: Frame, add: (place: number, contact: number, sign: 
 
 /** The force on the first body at a contact, in N: normal, tangent and their cross product. */
 export function contactForce(run: Run, c: Contacts, k: number, out: number[]): void {
-  const d = run.dimension, n = c.normal, t = c.tangent, h = run.timeStep;
+  const d = run.dimension, n = c.normal, t = c.tangent, h = c.timeStep;
   const a = c.impulse[d * k] / h, b = c.impulse[d * k + 1] / h, e = d === 3 ? c.impulse[d * k + 2] / h : 0;
   const [nx, ny, nz] = [n[3 * k], n[3 * k + 1], n[3 * k + 2]], [tx, ty, tz] = [t[3 * k], t[3 * k + 1], t[3 * k + 2]];
   out[0] = a * nx + b * tx + e * (ny * tz - nz * ty);
@@ -40,7 +40,7 @@ export function contactForce(run: Run, c: Contacts, k: number, out: number[]): v
   out[2] = a * nz + b * tz + e * (nx * ty - ny * tx);
 }
 
-export const normalForce = (run: Run, c: Contacts, k: number): number => c.impulse[run.dimension * k] / run.timeStep;
+export const normalForce = (run: Run, c: Contacts, k: number): number => c.impulse[run.dimension * k] / c.timeStep;
 
 /** Pressure from Love and Weber's stress: p = 1/(d V) sum over contacts of f . (x_body - point). */
 function pressure(run: Run, frame: Frame, out: Float32Array): void {
@@ -69,7 +69,7 @@ export function contactResidual(run: Run, c: Contacts, k: number): number {
   slide = Math.sqrt(slide);
   // y = w r - u~; the residual is |w r - P_K(y)|, K the friction cone
   const y: number[] = [];
-  for (let i = 0; i < d; i++) y.push(w * c.impulse[d * k + i] - c.velocity[d * k + i] - (i === 0 ? mu * slide + Math.max(c.gap[k], 0) / run.timeStep : 0));
+  for (let i = 0; i < d; i++) y.push(w * c.impulse[d * k + i] - c.velocity[d * k + i] - (i === 0 ? mu * slide + Math.max(c.gap[k], 0) / c.timeStep : 0));
   const p = project(y, mu);
   return Math.hypot(...p.map((v, i) => w * c.impulse[d * k + i] - v));
 }

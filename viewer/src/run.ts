@@ -31,6 +31,7 @@ export interface Contacts {
   velocity: Float32Array;
   mu: Float32Array;
   gap: Float32Array;
+  timeStep: number; // s: of the step, or substep, whose impulses they are
   image: Int32Array | null; // periodic runs: of b, three each, in edges of the cell
 }
 
@@ -249,6 +250,7 @@ export class Run {
       this.wishContacts(k, add);
     }
     if (this.periodic && this.step[k] > 0) add('steps/cell', 'f8', this.step[k] - 1, 1);
+    const timeStep = detail === 'all' ? await this.stepLength(k) : this.timeStep;
     const found = await this.read(wishes);
     const of = (c: string): Numbers | undefined => found[wishes.findIndex((w) => w.column === `frames/${c}`)];
     const cell = found[wishes.findIndex((w) => w.column === 'steps/cell')] as Float64Array | undefined;
@@ -262,7 +264,7 @@ export class Run {
       v: (of('bodies/v') as Float32Array) ?? null,
       omega: (of('bodies/omega') as Float32Array) ?? null,
       more: Object.fromEntries(this.otherColumns().map((c) => [c.slice(14), of(c.slice(7)) as Float32Array]).filter(([, v]) => v)) as Record<string, Float32Array>,
-      contacts: detail === 'all' ? this.contactsOf(k, of) : null,
+      contacts: detail === 'all' ? this.contactsOf(k, timeStep, of) : null,
       joints: detail === 'all' ? jointsOf(of) : null,
       cell: cell ?? (firstCell ? Float64Array.from(firstCell) : null),
       bytes: found.reduce((sum, f) => sum + f.byteLength, 0),
@@ -292,14 +294,20 @@ export class Run {
         add(`frames/joints/${c}`, c === 'index' || c === 'broken' ? 'i4' : 'f4', joints[k], joints[k + 1] - joints[k]);
   }
 
-  private contactsOf(k: number, of: (c: string) => Numbers | undefined): Contacts | null {
+  /** Length of the step, or substep, that led to a frame, in s. */
+  private async stepLength(k: number): Promise<number> {
+    if (!this.column('steps/time_step') || !(this.step[k] > 0)) return this.timeStep;
+    return (await this.read([{ column: 'steps/time_step', type: 'f8', first: this.step[k] - 1, count: 1 }]))[0][0];
+  }
+
+  private contactsOf(k: number, timeStep: number, of: (c: string) => Numbers | undefined): Contacts | null {
     const body = of('contacts/body') as Int32Array | undefined;
     if (!body || !this.contactOffset) return null;
     const f = (c: string): Float32Array => (of(`contacts/${c}`) as Float32Array) ?? new Float32Array(0);
     return {
       count: this.contactOffset[k + 1] - this.contactOffset[k], body,
       point: f('point'), normal: f('normal'), tangent: f('tangent'), impulse: f('impulse'),
-      velocity: f('velocity'), mu: f('mu'), gap: f('gap'), image: (of('contacts/image') as Int32Array) ?? null,
+      velocity: f('velocity'), mu: f('mu'), gap: f('gap'), timeStep, image: (of('contacts/image') as Int32Array) ?? null,
     };
   }
 
@@ -339,11 +347,12 @@ export class Run {
     const of = this.contactOffset!, first = of[k], count = of[k + 1] - first, d = this.dimension;
     const [body, impulse] = await this.read([
       { column: 'frames/contacts/body', type: 'i4', first, count }, { column: 'frames/contacts/impulse', type: 'f4', first, count }]);
+    const h = await this.stepLength(k);
     let normal = 0, friction = 0;
     for (let i = 0; i < count; i++) {
       if (!((body[2 * i] === a && body[2 * i + 1] === b) || (body[2 * i] === b && body[2 * i + 1] === a))) continue;
-      normal += impulse[d * i] / this.timeStep;
-      friction += Math.hypot(...impulse.subarray(d * i + 1, d * i + d)) / this.timeStep;
+      normal += impulse[d * i] / h;
+      friction += Math.hypot(...impulse.subarray(d * i + 1, d * i + d)) / h;
     }
     return [normal, friction];
   }
