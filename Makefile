@@ -24,13 +24,15 @@ test: setup-test ## build twice (optimised, checked) and run all tests in both
 	@scripts/viewer --if-possible
 	@scripts/test $(JOBS)
 
-soak: build ## 10,000 random scenes, 1000 runs killed and resumed, 6000 damaged files, random poses in walls
+soak: build ## 10,000 random scenes and worlds, 1000 runs killed and resumed, 6000 damaged files, random poses in walls
 	$(firstword $(wildcard /usr/bin/python3) python3) tests/tools/test_random_scenes.py --count 10000 --jobs $(JOBS)
 	CAIRN=build/release/tools/cairn $(firstword $(wildcard /usr/bin/python3) python3) tests/tools/test_resume.py test_kills 1000 7
 	CAIRN=build/release/tools/cairn CAIRN_CHECK=build/release/tools/cairn-check \
 		$(firstword $(wildcard /usr/bin/python3) python3) tests/tools/test_old_runs.py test_flips 6000 7
 	scripts/setup build test
 	cmake --preset release -DCAIRN_BUILD_TESTS=ON >/dev/null && cmake --build --preset release --target soak_contacts
+	$(firstword $(wildcard /usr/bin/python3) python3) tests/tools/test_random_worlds.py --count 10000 --jobs $(JOBS) \
+		--shrink out/soak
 
 bench: build ## build, then run the benchmarks into out/bench; scripts/setup bench installs peers
 	bench/run

@@ -15,7 +15,7 @@ ANYWHERE void cairn_cone_project(int dimension, double mu, double *r)
 /* ---- cones with edges ----------------------------------------------------------------------- */
 
 /* Edge k of the polyhedral cone: (1, mu d_k). */
-ANYWHERE static void edge_of(int directions, double mu, int k, double *a)
+ANYWHERE static void edge_of(int directions, double mu, double k, double *a)
 {
     double angle = 2 * M_PI * k / directions;
     a[0] = 1;
@@ -59,40 +59,24 @@ ANYWHERE static bool inside_polygon(int directions, double mu, const double *r)
     return r[0] >= 0 && support <= mu * apothem * r[0];
 }
 
-/* Whether x is nearer to r than `than`, both projections of r onto faces of the cone. Since
- * x.(r - x) = 0, the nearer one is also the longer one: |r - x|^2 = |r|^2 - |x|^2. If r is far from
- * the cone and x is small, say 1e-9 |r|, the distances differ by less than their rounding, and the
- * lengths decide; if x is close to r, it is the other way round. */
-ANYWHERE static bool is_nearer(const double *r, const double *x, const double *than)
-{
-    double away[3], far[3], half = 0.5 * dot3(r, r);
-    for (int i = 0; i < 3; i++) {
-        away[i] = r[i] - x[i];
-        far[i] = r[i] - than[i];
-    }
-    bool close = dot3(x, x) > half && dot3(than, than) > half;
-    return close ? dot3(away, away) < dot3(far, far) : dot3(x, x) > dot3(than, than);
-}
-
+/* The cone is its own image in each plane through the axis and an edge, so the nearest point lies
+ * in the sector of r. A search for the least distance over all faces could not tell an edge from a
+ * point of a face next to it: where they are d apart, distances differ by d^2. */
 ANYWHERE void cairn_cone_project_polygon(int directions, double mu, double *r)
 {
-    double best[3] = { 0, 0, 0 };
+    double a[3], b[3], near[3];
     if (mu == 0) {
         cairn_cone_project(3, 0, r);
         return;
     }
     if (inside_polygon(directions, mu, r))
         return;
-    for (int k = 0; k < directions; k++) {
-        double a[3], b[3], near[3];
-        edge_of(directions, mu, k, a);
-        edge_of(directions, mu, k + 1, b);
-        nearest_on_face(a, b, r, near);
-        if (is_nearer(r, near, best))
-            memcpy(best, near, sizeof best);
-    }
+    double sector = floor(atan2(r[2], r[1]) * directions / (2 * M_PI));
+    edge_of(directions, mu, sector, a);
+    edge_of(directions, mu, sector + 1, b);
+    nearest_on_face(a, b, r, near);
     for (int i = 0; i < 3; i++)
-        r[i] = best[i];
+        r[i] = near[i];
 }
 
 /* The norm dual to the shape of the cone: mu times it is the largest -r_T.u_T/r_N over the cone.

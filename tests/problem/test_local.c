@@ -103,6 +103,26 @@ TEST(a_projection_that_is_small_is_found_on_its_edge)
         }
 }
 
+/* A point of a face, d beside an edge, moved by 1 along the normal (-mu c, cos a, sin a)/|.| of that
+ * face, with a the middle of two edges and c = cos(pi/m). The edge is farther away by d^2/2 = 5e-19
+ * only. */
+TEST(a_projection_beside_an_edge_is_not_taken_for_the_edge)
+{
+    const int m = 8;
+    const double mu = 0.3, c = cos(M_PI / m), beside = 1e-9;
+    for (int k = 0; k < 2 * m; k++) { /* beside both edges of each face */
+        double edge = 2 * M_PI * (k / 2 + k % 2) / m, middle = 2 * M_PI * (k / 2 + 0.5) / m;
+        double side = k % 2 ? -beside : beside, long_ = sqrt(1 + mu * mu * c * c);
+        double on[3] = { 0.05, 0.05 * mu * cos(edge) - side * sin(middle),
+                         0.05 * mu * sin(edge) + side * cos(middle) };
+        double p[3] = { on[0] - mu * c / long_, on[1] + cos(middle) / long_,
+                        on[2] + sin(middle) / long_ };
+        cairn_cone_project_polygon(m, mu, p);
+        for (int i = 0; i < 3; i++)
+            CHECK_NEAR(p[i], on[i], 1e-15);
+    }
+}
+
 /* far points go to edges, so they land up to half the angle between edges beside: 0.223 pi/m */
 TEST(many_edges_come_near_the_circular_cone)
 {
@@ -197,6 +217,7 @@ GROUP(test_cone)
         CASE(points_beside_go_to_the_nearest_generator),
         CASE(without_friction_only_the_normal_stays), CASE(moreau_decomposition_of_random_points),
         CASE(polygon_projection_obeys_moreau_too),
+        CASE(a_projection_beside_an_edge_is_not_taken_for_the_edge),
         CASE(a_projection_that_is_small_is_found_on_its_edge),
         CASE(many_edges_come_near_the_circular_cone), CASE(sliding_speed_of_a_law),
         CASE(projection_on_all_parts_obeys_moreau), CASE(two_parts_by_hand),

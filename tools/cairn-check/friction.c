@@ -376,32 +376,7 @@ static void ray(const double *p, const double *r, double *out)
         out[i] = s * p[i];
 }
 
-/* Nearest point of the plane through two edges, when it lies between them; else the apex. */
-static void face(const double *a, const double *b, const double *r, double *out)
-{
-    double aa = cone_dot(3, a, a), ab = cone_dot(3, a, b), bb = cone_dot(3, b, b),
-           all = aa * bb - ab * ab;
-    double ra = cone_dot(3, r, a), rb = cone_dot(3, r, b);
-    double s = (ra * bb - rb * ab) / all, t = (rb * aa - ra * ab) / all;
-    bool between = s >= 0 && t >= 0;
-    for (int i = 0; i < 3; i++)
-        out[i] = between ? s * a[i] + t * b[i] : 0;
-}
-
-/* |r - x|^2 = |r|^2 - |x|^2 for the nearest points x of rays and planes. Where r is much longer
- * than x, rounding of the left side hides which x is nearest; then it is the longest. */
-static bool is_nearer(const double *r, const double *x, const double *known)
-{
-    double far[2] = { 0, 0 }, length[2] = { cone_dot(3, x, x), cone_dot(3, known, known) };
-    for (int i = 0; i < 3; i++) {
-        far[0] += (r[i] - x[i]) * (r[i] - x[i]);
-        far[1] += (r[i] - known[i]) * (r[i] - known[i]);
-    }
-    bool by_distance = fmax(far[0], far[1]) < fmin(length[0], length[1]);
-    return by_distance ? far[0] < far[1] : length[0] > length[1];
-}
-
-static void edge_of(const cone *k, int i, double *out)
+static void edge_of(const cone *k, double i, double *out)
 {
     double angle = 2 * M_PI * i / k->edges;
     out[0] = 1;
@@ -420,25 +395,39 @@ static bool inside_edges(const cone *k, const double *r)
     return inside;
 }
 
-/* The nearest of all edges, faces and the apex. */
+/* The nearest point of the face between edges a and b, or of one of them, or the apex. Edges are
+ * equally long, so their sum and difference are at right angles. */
+static void face(const double *a, const double *b, const double *r, double *out)
+{
+    double sum[3], across[3];
+    for (int i = 0; i < 3; i++) {
+        sum[i] = a[i] + b[i];
+        across[i] = b[i] - a[i];
+    }
+    double s = cone_dot(3, r, sum) / cone_dot(3, sum, sum);
+    double t = cone_dot(3, r, across) / cone_dot(3, across, across);
+    if (fabs(t) > s) {
+        ray(t < 0 ? a : b, r, out);
+        return;
+    }
+    for (int i = 0; i < 3; i++)
+        out[i] = s * sum[i] + t * across[i];
+}
+
+/* The cone is its own image in the planes through the axis and an edge, so the nearest point is as
+ * r is between two of these planes. To compare distances to all faces would not tell an edge from
+ * a point of a face that is sqrt(1e-16) |r| away from it. */
 static void project_edges(const cone *k, const double *r, double *out)
 {
-    double near[3], a[3], b[3];
+    double a[3], b[3];
+    double between = floor(atan2(r[2], r[1]) * k->edges / (2 * M_PI));
     for (int i = 0; i < 3; i++)
-        out[i] = inside_edges(k, r) ? r[i] : 0;
+        out[i] = r[i];
     if (inside_edges(k, r))
         return;
-    for (int i = 0; i < 2 * k->edges; i++) {
-        edge_of(k, i / 2, a);
-        edge_of(k, i / 2 + 1, b);
-        if (i % 2)
-            face(a, b, r, near);
-        else
-            ray(a, r, near);
-        bool nearer = is_nearer(r, near, out);
-        for (int c = 0; c < 3 && nearer; c++)
-            out[c] = near[c];
-    }
+    edge_of(k, between, a);
+    edge_of(k, between + 1, b);
+    face(a, b, r, out);
 }
 
 /* ---- rolling and spinning ------------------------------------------------------------------- */
