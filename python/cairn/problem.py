@@ -196,7 +196,7 @@ class Problem:
         own("block", 2 * n, np.int32)
         for name in ("w", "lower", "upper", "compliance"):
             own(name, n * d, np.float64)
-        for name in ("b", "s", "mu", "mu_rolling", "mu_spinning"):
+        for name in ("b", "s", "mu", "mu_rolling", "mu_spinning", "scale", "most"):
             own(name, n, np.float64)
         own("bounded", n, np.uint8)
         keep.append(rows)

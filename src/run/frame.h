@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "cairn/joint.h"
+#include "cairn/run.h"
 #include "cairn/shape.h"
 #include "cairn/world.h"
 #include "file/hdf5.h"
@@ -178,6 +179,10 @@ int32_t cairn_run_roll_find(const cairn_run_roll *roll, uint64_t uid);
 
 /* Where a body is on its path, m; in a periodic cell, from which it was put back, without jumps. */
 cairn_vec3 cairn_run_place(const cairn_bodies *bodies, const cairn_lattice *cell, int slot);
+/* displacement.c: the places of all bodies by uid, and how far the farthest is from its place. */
+cairn_status cairn_run_remember(const cairn_world *world, cairn_vec3 **places, int *count);
+void cairn_run_displacement(const cairn_world *world, const cairn_vec3 *places, int count,
+                            cairn_run_summary *summary);
 
 /* Whether a body has a load, or is a wall that a cell holds: only these are stored. */
 bool cairn_run_has_load(const cairn_step_inputs *in, int row);

@@ -280,8 +280,11 @@ static bool caller_goes_on(run *r, const cairn_step_report *report)
 {
     if (!r->progress)
         return true;
-    cairn_progress progress = { r->summary.steps, r->summary.time, r->scene->run.duration,
-                                cairn_world_body_count(r->team.world), report,
+    cairn_progress progress = { r->summary.steps,
+                                r->summary.time,
+                                r->scene->run.duration,
+                                cairn_world_body_count(r->team.world),
+                                report,
                                 r->summary.divided };
     return r->progress(&progress, r->context);
 }
@@ -405,43 +408,7 @@ static cairn_status measure_packing(run *r)
     return status == CAIRN_UNSUPPORTED ? CAIRN_OK : status;
 }
 
-/* ---- displacement --------------------------------------------------------------------------- */
-
-/* By uid, because rows may change. Bodies that inlets add later have larger uids and no position at
- * the start. */
-static cairn_status remember_places(run *r)
-{
-    const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
-    const cairn_lattice cell = cairn_world_lattice(r->scene->world);
-    uint64_t count = 0;
-    for (int i = 0; i < bodies.count; i++)
-        count = bodies.uid[i] < count ? count : bodies.uid[i] + 1;
-    r->places = cairn_memory_zeroed((size_t)count + 1, sizeof *r->places);
-    if (!r->places)
-        return CAIRN_NO_MEMORY;
-    r->place_count = (int)count;
-    for (int i = 0; i < bodies.count; i++)
-        r->places[bodies.uid[i]] = cairn_run_place(&bodies, &cell, i);
-    return CAIRN_OK;
-}
-
-/* Dynamic bodies that existed at the start; displaced stays -1 if there is none. */
-static void measure_displacement(run *r)
-{
-    const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
-    const cairn_lattice cell = cairn_world_lattice(r->scene->world);
-    r->summary.displaced = -1;
-    for (int i = bodies.held; i < bodies.count; i++) {
-        uint64_t uid = bodies.uid[i];
-        if (uid >= (uint64_t)r->place_count)
-            continue;
-        double moved = cairn_norm(cairn_sub(cairn_run_place(&bodies, &cell, i), r->places[uid]));
-        if (r->summary.displaced < 0 || moved > r->summary.displacement) {
-            r->summary.displacement = moved;
-            r->summary.displaced = (int64_t)uid;
-        }
-    }
-}
+/* ---- what is left of a run ------------------------------------------------------------------ */
 
 /* Write the file `state`, from which other scenes start. A world that cannot be saved, because
  * it has functions of the caller, has none. */
@@ -503,7 +470,7 @@ static cairn_status measure_end(run *r)
         status = look(r);
     r->summary.bodies = cairn_world_body_count(r->scene->world);
     r->summary.hash = cairn_world_hash(r->scene->world);
-    measure_displacement(r);
+    cairn_run_displacement(r->scene->world, r->places, r->place_count, &r->summary);
     return status;
 }
 
@@ -588,7 +555,8 @@ static cairn_status prepare(run *r)
     r->taken = count_taken(r);
     if (!r->team.spread)
         TRY(look(r));
-    return r->team.spread ? cairn_team_remember(&r->team) : remember_places(r);
+    return r->team.spread ? cairn_team_remember(&r->team)
+                          : cairn_run_remember(r->scene->world, &r->places, &r->place_count);
 }
 
 /* finish() runs even if begin() or advance() failed. */

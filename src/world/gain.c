@@ -502,6 +502,7 @@ static cairn_status solve_again(restraint *a)
     cairn_solving closer = *a->solving;
     int64_t before = report->iterations;
     set_biases(a);
+    cairn_step_rescale(a->step, a->answer);
     if (!a->bounce && !a->solving->friction)
         return solve_groups(a);
     closer.options.tolerance = closer_tolerance(a->solving);

@@ -93,23 +93,34 @@ double cairn_step_closed(const cairn_step *step, double size)
     return cairn_smaller(half * step->h * error, most_share * size);
 }
 
+void cairn_step_rescale(const cairn_step *step, cairn_answer *answer)
+{
+    cairn_problem *p = &answer->problem;
+    scale_job job = { .p = p,
+                      .groups = &answer->rest.groups,
+                      .scale = (double *)p->scale, /* the arena's: the problem only lends them */
+                      .most = (double *)p->most,
+                      .floor = step->h * cairn_norm(step->world->gravity) };
+    if (!p->scale)
+        return;
+    for (int i = 0; i < p->blocks; i++)
+        answer->rest.groups.group[i].closing = 0;
+    cairn_parallel_for(p->contacts, SCALE_GRAIN, closing_range, &job);
+    find_closing(&job, &answer->rest.groups);
+    cairn_parallel_for(p->contacts, SCALE_GRAIN, scale_range, &job);
+}
+
 cairn_status cairn_step_scales(const cairn_step *step, cairn_answer *answer)
 {
     cairn_problem *p = &answer->problem;
     cairn_arena *scratch = &step->world->scratch;
-    cairn_groups *groups = &answer->rest.groups;
-    scale_job job = { .p = p,
-                      .groups = groups,
-                      .scale = cairn_arena_take(scratch, (size_t)p->contacts, sizeof(double)),
-                      .most = cairn_arena_take(scratch, (size_t)p->contacts, sizeof(double)),
-                      .floor = step->h * cairn_norm(step->world->gravity) };
-    if (!job.scale || !job.most)
+    double *scale = cairn_arena_take(scratch, (size_t)p->contacts, sizeof *scale);
+    double *most = cairn_arena_take(scratch, (size_t)p->contacts, sizeof *most);
+    if (!scale || !most)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_groups_find(step, p, groups));
-    cairn_parallel_for(p->contacts, SCALE_GRAIN, closing_range, &job);
-    find_closing(&job, groups);
-    cairn_parallel_for(p->contacts, SCALE_GRAIN, scale_range, &job);
-    p->scale = job.scale;
-    p->most = job.most;
+    TRY(cairn_groups_find(step, p, &answer->rest.groups));
+    p->scale = scale;
+    p->most = most;
+    cairn_step_rescale(step, answer);
     return CAIRN_OK;
 }

@@ -636,9 +636,8 @@ TEST(walls_add_no_energy)
 }
 
 /* Newton's law, u_N+ = -e u_N, is known to: with friction a hit off the centre may come out with
- * more energy than it went in. Here one does, by 0.126 J, and the ledger tells: its losses to
- * friction and impact add up to less than nothing in that step. */
-TEST(newtons_restitution_that_adds_energy_is_told)
+ * more energy than it went in, here by 0.126 J. There it is reduced, which the step counts. */
+TEST(newtons_restitution_adds_no_energy_and_is_told)
 {
     folder f = folder_create();
     size_t count;
@@ -650,8 +649,9 @@ TEST(newtons_restitution_that_adds_energy_is_told)
         least = fmin(least, friction[i] + impact[i]);
         gain = fmax(gain, kinetic[i] - kinetic[i - 1]);
     }
-    CHECK_NEAR(gain, 0.12628, 1e-4);
-    CHECK_NEAR(least, -gain, 1e-9);
+    CHECK(gain <= 1e-12 * kinetic[0]);
+    CHECK(least >= -1e-12 * kinetic[0]);
+    CHECK(total_of(&f, "steps/impacts_reduced") > 0);
     free(friction);
     free(impact);
     free(kinetic);
@@ -788,7 +788,7 @@ GROUP(test_trust)
         CASE(a_sliding_cube_does_not_lift_with_exact_schemes),
         CASE(the_lift_of_the_convex_law_is_reported),
         CASE(a_gripped_ball_does_not_creep_in_a_minute), CASE(walls_add_no_energy),
-        CASE(newtons_restitution_that_adds_energy_is_told),
+        CASE(newtons_restitution_adds_no_energy_and_is_told),
         CASE(a_cube_at_rest_takes_a_few_iterations), CASE(repeated_runs_are_identical),
         CASE(the_ledger_closes_to_rounding));
 }

@@ -138,6 +138,7 @@ TEST(every_total_is_kept)
     found.summary.displaced = marks.summary.displaced;
     found.summary.hash = marks.summary.hash;
     found.summary.ranks = marks.summary.ranks;
+    found.summary.inlets = marks.summary.inlets;
     CHECK_OK(cairn_run_summary_write(&marks.summary, scene, &ending, f.path, NULL));
     CHECK_OK(cairn_run_summary_write(&found.summary, again, &ending, g.path, NULL));
     check_same_lines(&f, &g, "summary.json");

@@ -376,10 +376,10 @@ static void check_phase_of(check_run *run, int joint, int row, double before)
 }
 
 /* A rotation by half a circle may be counted either way: rounding decides. */
-static double nearest_turn(double stored, double computed, double last)
+static double nearest_turn(double stored, double computed, double last, double size)
 {
     double by = computed - last, other = computed - copysign(2 * M_PI, by);
-    bool half = fabs(fabs(by) - M_PI) < 1e-6;
+    bool half = fabs(fabs(by) - M_PI) < fmax(1e-6, CHECK_ROUNDING * size);
     return half && fabs(stored - other) < fabs(stored - computed) ? other : computed;
 }
 
@@ -392,7 +392,8 @@ static void check_coordinates(check_run *run, int joint, int row, double turn)
     measure m = measure_of(run, joint, &pose);
     bool broken = s->broken[row] == 1;
     check_same(run->report, check_at(run, "joint", joint, "turn"), s->turn[row],
-               nearest_turn(s->turn[row], pose.turn, turn), fabs(turn) + pose.turn_size);
+               nearest_turn(s->turn[row], pose.turn, turn, pose.turn_size),
+               fabs(turn) + pose.turn_size);
     check_same(run->report, check_at(run, "joint", joint, "slide"), s->slide[row], pose.slide,
                pose.reach);
     check_same(run->report, check_at(run, "joint", joint, "drift"), s->drift[row],

@@ -334,7 +334,7 @@ static void whole_range(const sums *s, const sums *convex, double range[2])
     bool nothing = high == 0 && e <= doubt; /* closes: the residual is 0, or there is none */
     low = fmax(0, low - slack);
     bool noise = e <= CHECK_ROUNDING * sqrt(s->all_size2);
-    range[0] = e > doubt && !noise ? (e - doubt) / (high + slack) : 0;
+    range[0] = e > doubt && !noise ? fmin((e - doubt) / (high + slack), DBL_MAX) : 0;
     range[1] = low > 0 ? (e + doubt) / low : e + doubt > 0 && !nothing ? HUGE_VAL : 0;
 }
 
@@ -413,8 +413,10 @@ static void check_claim(check_run *run, const claim *c, const law *l)
 {
     const residual *f = &l->found;
     check_same(run->report, check_at(run, NULL, 0, c->worst_name), c->worst, f->worst, f->size);
-    check_between(run->report, check_at(run, NULL, 0, c->relative_name), c->relative,
-                  f->relative[0], f->relative[1]);
+    bool by_norm = run->settings.elsewhere && c->relative == c->whole;
+    const double *range = by_norm ? f->whole : f->relative;
+    check_between(run->report, check_at(run, NULL, 0, c->relative_name), c->relative, range[0],
+                  range[1]);
     if (run->settings.version >= 3)
         check_between(run->report, check_at(run, NULL, 0, c->whole_name), c->whole, f->whole[0],
                       f->whole[1]);

@@ -240,6 +240,22 @@ static bool read_scheme(check_run *run)
     return s->scheme || check_fail(run->report, "unknown scheme '%s'", name);
 }
 
+/* Whether the run had a back end other than the host: it judges piles by the norm over all
+ * contacts, and says so by a residual that is that norm. */
+static bool is_elsewhere(check_run *run)
+{
+    char backend[CHECK_TEXT] = "host";
+    return H5Aexists(run->file, "backend") > 0 &&
+           check_attribute_text(run->file, "backend", backend, sizeof backend, run->report) &&
+           strcmp(backend, "host") != 0;
+}
+
+/* An attribute that older files do not have. */
+static bool read_later(check_run *run, const char *name, double *out)
+{
+    return H5Aexists(run->file, name) <= 0 || check_attribute(run->file, name, 1, out, run->report);
+}
+
 static bool read_numbers(check_run *run)
 {
     check_settings *s = &run->settings;
@@ -262,25 +278,14 @@ static bool read_numbers(check_run *run)
         if (!check_attribute(run->file, wanted[i].name, wanted[i].count, wanted[i].out,
                              run->report))
             return false;
-    if (H5Aexists(run->file, "sleep") > 0 && /* not in older files */
-        !check_attribute(run->file, "sleep", 1, &sleep, run->report))
-        return false;
-    if (H5Aexists(run->file, "impact_rounds") > 0 && /* likewise */
-        !check_attribute(run->file, "impact_rounds", 1, &rounds, run->report))
-        return false;
     s->substeps = 1;
-    if (H5Aexists(run->file, "max_substeps") > 0 && /* likewise */
-        !check_attribute(run->file, "max_substeps", 1, &s->substeps, run->report))
+    if (!read_later(run, "sleep", &sleep) || !read_later(run, "impact_rounds", &rounds) ||
+        !read_later(run, "max_substeps", &s->substeps) || !read_later(run, "arcs", &arcs) ||
+        !read_later(run, "rules", &rules))
         return false;
     if (!(rounds >= -1 && rounds <= 1e6))
         return check_fail(run->report, "attribute impact_rounds: out of range");
     s->impact_rounds = (int)rounds;
-    if (H5Aexists(run->file, "arcs") > 0 && /* likewise */
-        !check_attribute(run->file, "arcs", 1, &arcs, run->report))
-        return false;
-    if (H5Aexists(run->file, "rules") > 0 && /* nor this */
-        !check_attribute(run->file, "rules", 1, &rules, run->report))
-        return false;
     if (rules != 1 && rules != 2)
         return check_fail(run->report, "attribute rules: unknown version %.17g", rules);
     if (dimension != 2 && dimension != 3)
@@ -294,6 +299,7 @@ static bool read_numbers(check_run *run)
     s->linearisations = turns > 0 ? (int)turns : s->scheme->linearisations;
     s->dimension = (int)dimension;
     s->sleep = sleep != 0;
+    s->elsewhere = is_elsewhere(run);
     s->arcs = arcs != 0 && !s->scheme->middle && s->linearisations == 0;
     s->rules = (int)rules;
     s->gravity = (vec){ gravity[0], gravity[1], s->dimension == 3 ? gravity[2] : 0 };

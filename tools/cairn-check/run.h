@@ -139,6 +139,7 @@ typedef struct check_settings {
     int impact_rounds; /* > 0: impacts in sequence, in at most this many rounds; -1: an older file,
                           without them and with the compression not at mid-step              */
     bool sleep;        /* bodies may sleep, with v = 0                                       */
+    bool elsewhere;    /* the back end is not the host                                       */
     bool push, move;   /* overlaps are pushed apart; moved apart                             */
     bool arcs;         /* contacts follow round walls to second order                        */
     const check_scheme *scheme;
