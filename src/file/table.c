@@ -319,12 +319,13 @@ static void write_y_label(FILE *out, const cairn_statistic_table *t, const panel
  * one legend and one x axis, at the bottom. */
 enum { ABOVE = 40, BELOW = 90, BETWEEN = 35, PANEL = 180 };
 
-/* gnuplot measures margins as fractions of the picture. */
+/* gnuplot measures margins as fractions of the picture. The left one has room for numbers like
+ * 1.6e-11 and a label, which gnuplot leaves out if it does not fit. */
 static void write_layout(FILE *out, int count, int height, bool series)
 {
     fprintf(out, "set multiplot layout %d,1", count);
     if (!series)
-        fprintf(out, " margins 0.11,0.97,%.4f,%.4f spacing 0,%.4f", (double)BELOW / height,
+        fprintf(out, " margins 0.13,0.97,%.4f,%.4f spacing 0,%.4f", (double)BELOW / height,
                 1 - (double)ABOVE / height, (double)BETWEEN / height);
     fputs(" title ", out);
 }
