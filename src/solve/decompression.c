@@ -62,6 +62,7 @@ static double natural_map(const cairn_decompression *d, int j, const double *x, 
 /* Sums over contacts. */
 typedef struct sums {
     double e2[CAIRN_LAW_COUNT], fclib2[CAIRN_LAW_COUNT], worst[CAIRN_LAW_COUNT];
+    double share[CAIRN_LAW_COUNT]; /* largest e_j related to the scale of the contact */
     int worst_contact[CAIRN_LAW_COUNT];
     int holder[CAIRN_LAW_COUNT]; /* the member that has the worst contact */
     double scale2;               /* (m/s)^2: denominators of residuals       */
@@ -86,8 +87,16 @@ static void free_velocity(const cairn_problem *p, int j, double *q)
     q[0] += bias(p, j);
 }
 
+/* As residual.c has it, with the impulse of both phases; 0: the problem has no scales. */
+static double scale_of(const cairn_problem *p, int j, double w, const double *r)
+{
+    double carried = w * sqrt(square(p->dimension, r));
+    return p->scale ? cairn_larger(p->scale[j], cairn_smaller(carried, p->most[j])) : 0;
+}
+
+/* An impulse x of the second phase, on the scale of contact j. */
 static void add_residual(const cairn_decompression *d, int j, const double *x, const double *u,
-                         sums *sum)
+                         double scale, sums *sum)
 {
     int n = d->p->dimension;
     double w = cairn_contact_inverse_mass(d->p, j);
@@ -97,7 +106,9 @@ static void add_residual(const cairn_decompression *d, int j, const double *x, c
         double e2 = w > 0 ? w * w * natural_map(d, j, x, shifted, 1 / w) : 0;
         double apart2 = w > 0 ? cairn_contact_conditions2(d->p, j, w, d->floor[j], x, u, lift) : 0;
         double e = sqrt(apart2 > e2 ? apart2 : e2);
+        double share = e == 0 ? 0 : e / scale;
         sum->e2[law] += e * e;
+        sum->share[law] = share <= sum->share[law] ? sum->share[law] : share; /* NaN stays */
         sum->fclib2[law] += natural_map(d, j, x, shifted, 1);
         if (!(e <= sum->worst[law])) {
             sum->worst[law] = e;
@@ -116,7 +127,7 @@ static void judge_contact(const cairn_decompression *d, int j, const double *r, 
         shifted[i] = u[i] + (i == 0 ? bias(d->p, j) : 0);
     }
     free_velocity(d->p, j, q);
-    add_residual(d, j, x, shifted, sum);
+    add_residual(d, j, x, shifted, scale_of(d->p, j, w, r), sum);
     double thrown = w * d->floor[j];
     sum->scale2 += (q[0] < 0 ? square(n, q) : 0) + thrown * thrown;
     sum->q2 += square(n, q);
@@ -126,7 +137,7 @@ static void judge_contact(const cairn_decompression *d, int j, const double *r, 
     sum->outside = fmax(sum->outside, sqrt(natural_map(d, j, x, shifted, 0)));
 }
 
-static cairn_residual conclude(const sums *sum, int law)
+static cairn_residual conclude(const sums *sum, bool scaled, int law)
 {
     double rounding = 8 * DBL_EPSILON;
     double size = sqrt(fmax(sum->q2, fmax(sum->r2, sum->u2)));
@@ -135,8 +146,9 @@ static cairn_residual conclude(const sums *sum, int law)
     bool noise = sum->e2[law] <= rounding * rounding * sum->terms2;
     double error = noise ? 0 : sqrt(sum->e2[law]);
     double whole = error == 0 ? 0 : fmin(error / sqrt(sum->scale2), DBL_MAX);
+    double share = error == 0 ? 0 : cairn_share_residual(sum->share[law]);
     return (cairn_residual){ .worst = sum->worst[law],
-                             .relative = whole,
+                             .relative = scaled ? share : whole,
                              .whole = whole,
                              .fclib = size > 0 ? sqrt(sum->fclib2[law]) / size : 0,
                              .worst_contact = sum->worst_contact[law] };
@@ -166,6 +178,7 @@ static void add_sums(void *result, const void *value)
     const sums *part = value;
     for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
         sum->e2[law] += part->e2[law];
+        sum->share[law] = part->share[law] <= sum->share[law] ? sum->share[law] : part->share[law];
         sum->fclib2[law] += part->fclib2[law];
         if (part->worst_contact[law] >= 0 && !(part->worst[law] <= sum->worst[law])) {
             sum->worst[law] = part->worst[law];
@@ -206,8 +219,9 @@ void cairn_decompression_judge(const cairn_decompression *d, cairn_law law, cons
     for (int k = 0; k < CAIRN_LAW_COUNT && link; k++)
         if (sum.holder[k] != link->member) /* a member has no indices for contacts of others */
             sum.worst_contact[k] = -1;
-    out->coulomb = conclude(&sum, CAIRN_LAW_COULOMB);
-    out->asked = conclude(&sum, law);
+    bool scaled = d->p->scale != NULL;
+    out->coulomb = conclude(&sum, scaled, CAIRN_LAW_COULOMB);
+    out->asked = conclude(&sum, scaled, law);
     out->cone_violation = sum.outside;
 }
 

@@ -91,15 +91,22 @@ double cairn_contact_behind(const cairn_problem *p, int j, const double *y)
 }
 
 /* |v_free - v| of a block, m/s: how much forces change its speed in a step; 0 for a held body. */
-static double forced_speed(const chain *c, int block)
+static double forced_speed(const cairn_problem *p, const double *v_old, int dimension, int block)
 {
     double sum = 0;
-    for (int i = 0; block >= 0 && i < c->step->world->dimension; i++) {
-        size_t k = (size_t)block * (size_t)c->p->block_size + (size_t)i;
-        double change = c->p->v_free[k] - c->v_old[k];
+    for (int i = 0; block >= 0 && i < dimension; i++) {
+        size_t k = (size_t)block * (size_t)p->block_size + (size_t)i;
+        double change = p->v_free[k] - v_old[k];
         sum += change * change;
     }
     return sqrt(sum);
+}
+
+double cairn_contact_forced(const cairn_problem *p, const double *v_old, int dimension, int j)
+{
+    const int32_t *block = p->block + 2 * (size_t)j;
+    return fmax(forced_speed(p, v_old, dimension, block[0]),
+                forced_speed(p, v_old, dimension, block[1]));
 }
 
 /* Whether contact j closes in this step on the present paths, and how it approaches. The tests are
@@ -123,8 +130,7 @@ static bool closes(const chain *c, int j, approach *at)
  * the approach of a body that moves along a round wall: once the term of arc.c, twice at first. */
 static double excess(const chain *c, int j, const approach *at)
 {
-    const int32_t *block = c->p->block + 2 * (size_t)j;
-    double rest = fmax(forced_speed(c, block[0]), forced_speed(c, block[1]));
+    double rest = cairn_contact_forced(c->p, c->v_old, c->step->world->dimension, j);
     double arc = c->arc ? c->arc[j] : 0;
     return at->f - at->u + 2 * arc - fmax(rest, fabs(at->f));
 }

@@ -17,7 +17,8 @@
  * always.
  *
  * Groups of more than MOST_CONTACTS contacts, and piles on a device, are not asked. The work is
- * bounded by MOST_UPDATES contacts swept, or FEWEST sweeps, and by a third of the iterations. */
+ * bounded by MOST_UPDATES contacts swept, or FEWEST sweeps, and by a tenth of the iterations; where
+ * Newton's method cannot be used (run.parts), by half of them. */
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@
 #include "world/scheme.h"
 
 static const double FINER = 1e-3;   /* of the tolerance: what is aimed at */
+static const double FINEST = 1e-4;  /* the same with sweeps alone         */
 static const double ENOUGH = 1e-2;  /* of the tolerance: what is accepted */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50, MOST_NEWTON = 50 };
@@ -224,16 +226,17 @@ static cairn_status ask(const stilling *q, const asked *a, cairn_solve_report *r
     cairn_workspace *workspace = q->s->workspace;
     int64_t budget = MOST_UPDATES / (1 + q->all), most = o.max_iterations / 10;
     bool sweeps = cairn_solver_accepts_on(o.backend, "ngs", CAIRN_LAW_CONVEX, &question);
+    bool newton = !question.cut && /* members cannot factorise */
+                  cairn_solver_accepts_on(o.backend, "newton", CAIRN_LAW_CONVEX, &question);
     question.b = a->b;
     o.law = CAIRN_LAW_CONVEX;
-    o.tolerance = FINER * o.tolerance;
+    o.tolerance = (newton ? FINER : FINEST) * o.tolerance;
     o.approach = 0;
     budget = budget < FEWEST ? FEWEST : budget;
+    most = newton ? most : o.max_iterations / 2;
     o.max_iterations = budget < most ? budget : most;
     o.solver = sweeps ? "ngs" : "auto";
     cairn_status status = cairn_solve(&question, &o, workspace, a->r, a->v, a->u, report);
-    bool newton = !question.cut && /* members cannot factorise */
-                  cairn_solver_accepts_on(o.backend, "newton", CAIRN_LAW_CONVEX, &question);
     if (status == CAIRN_OK && !report->converged && newton) {
         int64_t spent = report->iterations;
         o.solver = "newton";

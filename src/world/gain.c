@@ -24,8 +24,8 @@
  *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
  *
  * Each time, the bodies connected by candidates with those that gain are solved again, from r = 0,
- * more closely. All others keep their impulses. By Poisson's law, and where friction depends on the
- * speed, everything is solved again. Sums are integers, so that they do not depend on the order of
+ * more closely. All others keep their impulses, or start from them: by Poisson's law, and where
+ * friction depends on the speed, everything is solved again. Sums are integers, so that they do not depend on the order of
  * their terms, and hence not on who computes them. */
 #include <math.h>
 #include <stdio.h>
@@ -448,17 +448,26 @@ static double closer_tolerance(const cairn_solving *s)
     return fmax(CLOSEST, CLOSER * s->options.tolerance);
 }
 
+/* Impacts by Poisson's law again: groups that gain energy from r = 0, all others from the impulses
+ * of their compression. */
+static cairn_status solve_bounce(restraint *a, const cairn_solving *s)
+{
+    cairn_answer *answer = a->answer;
+    size_t contacts = (size_t)answer->problem.contacts, d = (size_t)answer->problem.dimension;
+    const cairn_bounce bounce = { a->bounce->first, a->e, a->bounce->phase };
+    TRY(find_list(a));
+    memcpy(answer->r, answer->compression, contacts * d * sizeof *answer->r);
+    for (int k = 0; k < a->count; k++)
+        memset(answer->r + (size_t)a->list[k] * d, 0, d * sizeof *answer->r);
+    for (size_t j = 0; j < contacts; j++)
+        a->e[j] = milder[a->level[j]].rest * a->bounce->e[j];
+    return cairn_impact_solve(s, &bounce, answer);
+}
+
 /* Laws that are found by iteration around the solve, or in two phases, for all contacts. */
 static cairn_status solve_all(restraint *a, const cairn_solving *s)
 {
-    cairn_answer *answer = a->answer;
-    size_t contacts = (size_t)answer->problem.contacts;
-    if (!a->bounce)
-        return cairn_phase_with_law(s, &cairn_phase_whole, answer);
-    for (size_t j = 0; j < contacts; j++)
-        a->e[j] = milder[a->level[j]].rest * a->bounce->e[j];
-    memset(answer->r, 0, contacts * (size_t)answer->problem.dimension * sizeof *answer->r);
-    return cairn_impact_solve(s, a->bounce->first, a->e, answer);
+    return a->bounce ? solve_bounce(a, s) : cairn_phase_with_law(s, &cairn_phase_whole, a->answer);
 }
 
 /* By scheme auto s is a part of the law; it also counts the contacts with exact friction. */

@@ -6,7 +6,8 @@
  *     M (v_c - (v + v_free)/2) = H' r_c.
  * Half of the forces act before the impact and half after it. A ball with e = 1 then leaves with
  * the speed |v| with which the step began; since x += h v+ conserves v^2/2 + g x - h g v/2, so does
- * the bounce. A body at rest has r_cN + e r_cN <= its weight times h and does not leave. */
+ * the bounce. A body at rest has r_cN + e r_cN <= its weight times h and does not leave. Groups of
+ * bodies (groups.c) in which nothing hits are solved as in any other step. */
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "problem/cut.h"
 #include "problem/forms.h"
 #include "problem/operator.h"
+#include "world/groups.h"
 #include "world/scheme.h"
 #include "world/step.h"
 
@@ -216,7 +218,7 @@ static bool bounces(const cairn_contact_store *c, int j)
 }
 
 /* Whether contact j hits: its velocity before the step closes the gap in this step, and is larger
- * than what forces add in a step, since anything slower is rest. For a contact that can bounce, the
+ * than what forces add to it, or to one of its bodies, in a step, since anything slower is rest. For a contact that can bounce, the
  * free velocity may close the gap instead; otherwise the body would just be stopped where it
  * touches. */
 static bool hits(const cairn_step *step, const cairn_free_motion *motion,
@@ -229,7 +231,8 @@ static bool hits(const cairn_step *step, const cairn_free_motion *motion,
     cairn_contact_relative(p, d, n, j, answer->v_old, before);
     cairn_contact_relative(p, d, n, j, p->v_free, free);
     double closing = bounces(&step->world->contacts, j) ? fmin(before[0], free[0]) : before[0];
-    return cairn_impact_hits(before[0], free[0], closing, gap, step->h);
+    double rest = cairn_contact_forced(p, answer->v_old, step->world->dimension, j);
+    return before[0] < -rest && cairn_impact_hits(before[0], free[0], closing, gap, step->h);
 }
 
 /* A copy, in the scratch, of numbers that the problem only lends; NULL: no memory. */
@@ -242,34 +245,36 @@ static double *own_copy(cairn_arena *scratch, const double *from, int count)
 }
 
 /* Contacts of Poisson's law that hit end the step with u_N >= 0 instead of closing the remaining
- * gap. *hit: whether any contact hits. */
+ * gap. *hit: 1 for contacts that hit; NULL if none does, of any member. */
 static cairn_status let_bounce(const cairn_step *step, const cairn_free_motion *motion,
-                               cairn_answer *answer, bool *hit)
+                               cairn_answer *answer, uint8_t **hit)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    double *b = own_copy(&step->world->scratch, answer->problem.b, answer->problem.contacts);
-    if (!b)
+    cairn_arena *scratch = &step->world->scratch;
+    double *b = own_copy(scratch, answer->problem.b, answer->problem.contacts);
+    uint8_t *found = cairn_arena_take(scratch, (size_t)c->count, sizeof *found);
+    bool any = false;
+    if (!b || !found)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < c->count; j++) {
-        if (!hits(step, motion, answer, j))
-            continue;
-        *hit = true;
-        if (bounces(c, j))
+        found[j] = hits(step, motion, answer, j);
+        any = any || found[j];
+        if (found[j] && bounces(c, j))
             b[j] = fmin(b[j], 0);
     }
-    *hit = cairn_link_any(step->world->exchange.link, *hit);
+    *hit = cairn_link_any(step->world->exchange.link, any) ? found : NULL;
     answer->problem.b = b;
     return CAIRN_OK;
 }
 
-/* Whether some contact hits and some contact can give impulse back, of any member. If none can
- * bounce, one phase is enough. */
+/* The contacts that hit; NULL unless some contact hits and some contact can give impulse back, of
+ * any member. If none can bounce, one phase is enough. */
 static cairn_status find_impacts(const cairn_step *step, const cairn_free_motion *motion,
-                                 cairn_answer *answer, bool *hit)
+                                 cairn_answer *answer, uint8_t **hit)
 {
     const cairn_contact_store *c = &step->world->contacts;
     bool can_bounce = false;
-    *hit = false;
+    *hit = NULL;
     for (int j = 0; step->world->materials.bouncing && !can_bounce && j < c->count; j++)
         can_bounce = bounces(c, j);
     can_bounce =
@@ -277,24 +282,56 @@ static cairn_status find_impacts(const cairn_step *step, const cairn_free_motion
     return can_bounce ? let_bounce(step, motion, answer, hit) : CAIRN_OK;
 }
 
-/* Both phases of an impact; the first starts from the velocities at mid-step. */
+enum { STRUCK = 1 }; /* mark of a group: some contact of it hits */
+
+static void mark_struck(const cairn_problem *p, const uint8_t *hit, int contacts, cairn_groups *g)
+{
+    cairn_groups_clear(p, g);
+    for (int j = 0; j < contacts; j++) {
+        cairn_group *own = cairn_group_of(p, g, j);
+        if (own && hit[j])
+            own->marks |= STRUCK;
+    }
+    cairn_groups_spread(p, g, CAIRN_TOLD_MARKS);
+    for (int i = 0; i < p->blocks; i++)
+        g->group[i].struck = g->group[i].marks & STRUCK;
+    cairn_groups_clear(p, g);
+}
+
+/* The velocities that the first phase starts from: at mid-step in groups in which something hits;
+ * v_free in all others, for which the step is an ordinary one. */
+static double *velocities_to_compress(const cairn_answer *answer, cairn_arena *scratch)
+{
+    const cairn_problem *p = &answer->problem;
+    const cairn_groups *g = &answer->rest.groups;
+    size_t n = (size_t)p->block_size;
+    double *v = cairn_arena_take(scratch, (size_t)p->blocks * n, sizeof *v);
+    for (size_t i = 0; v && i < (size_t)p->blocks * n; i++) {
+        bool struck = g->group[g->first[i / n]].struck;
+        v[i] = struck ? 0.5 * (answer->v_old[i] + p->v_free[i]) : p->v_free[i];
+    }
+    return v;
+}
+
+/* Both phases of an impact. Groups in which nothing hits have no part in it: their impulses are
+ * those of the first phase. */
 static cairn_status solve_impact(const cairn_step *step, const cairn_free_motion *motion,
-                                 const cairn_solving *s, cairn_answer *answer)
+                                 const cairn_solving *s, const uint8_t *hit,
+                                 const cairn_phase *phase, cairn_answer *answer)
 {
     const cairn_contact_store *c = &step->world->contacts;
+    mark_struck(&answer->problem, hit, c->count, &answer->rest.groups);
     cairn_problem first = answer->problem;
-    size_t velocities = (size_t)first.blocks * (size_t)first.block_size;
     double *e = cairn_arena_doubles(s->scratch, (size_t)first.contacts);
-    double *middle = cairn_arena_take(s->scratch, velocities, sizeof *middle);
-    if (!e || !middle)
+    first.v_free = velocities_to_compress(answer, s->scratch);
+    if (!e || !first.v_free)
         return CAIRN_NO_MEMORY;
-    for (int j = 0; j < c->count; j++)
-        e[j] = bounces(c, j) ? c->restitution[j] : 0;
-    for (size_t i = 0; i < velocities; i++)
-        middle[i] = 0.5 * (answer->v_old[i] + first.v_free[i]);
-    first.v_free = middle;
-    const cairn_bounce bounce = { &first, e };
-    TRY(cairn_impact_solve(s, &first, e, answer));
+    for (int j = 0; j < c->count; j++) {
+        const cairn_group *own = cairn_group_of(&first, &answer->rest.groups, j);
+        e[j] = bounces(c, j) && own && own->struck ? c->restitution[j] : 0;
+    }
+    const cairn_bounce bounce = { &first, e, phase };
+    TRY(cairn_impact_solve(s, &bounce, answer));
     return cairn_step_restrain(step, motion, s, &bounce, answer);
 }
 
@@ -367,19 +404,19 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
     const cairn_phase groups = { solve_groups, cairn_phase_whole.judge, &by };
     /* at most one of them: rounds of impacts follow Newton's law and are refused with Poisson's
      * (chain.c) */
-    bool chain, impact;
+    bool chain;
+    uint8_t *hit;
     if (varies)
         TRY(own_friction(s.scratch, answer));
-    TRY(find_impacts(step, motion, answer, &impact));
-    answer->rest.by_groups = step->options->sleep && !impact; /* two phases solve everything */
+    TRY(find_impacts(step, motion, answer, &hit));
+    answer->rest.by_groups = step->options->sleep && !hit; /* two phases solve everything */
     const cairn_phase *phase = answer->rest.by_groups ? &groups : &still;
     TRY(cairn_step_chain(step, answer, &chain));
-    if (!impact) /* the phases of an impact are judged as a whole */
-        TRY(cairn_step_scales(step, answer));
+    TRY(cairn_step_scales(step, answer));
     if (chain)
         TRY(solve_rest(step, motion, &s, phase, answer));
-    else if (impact)
-        TRY(solve_impact(step, motion, &s, answer));
+    else if (hit)
+        TRY(solve_impact(step, motion, &s, hit, phase, answer));
     else {
         TRY(varies ? cairn_phase_with_law(&s, phase, answer)
                    : phase->solve(&s, phase->context, answer));

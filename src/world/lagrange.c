@@ -465,7 +465,8 @@ static cairn_status solve_impact(const given *g, const posed *p, const cairn_sol
     for (int i = 0; i < p->count * g->d; i++)
         q[i] = dot(g->m, p->H + (size_t)i * (size_t)g->m, g->l->v);
     first.q = q;
-    return cairn_impact_solve(s, &first, p->e, answer);
+    const cairn_bounce bounce = { &first, p->e, &cairn_phase_whole };
+    return cairn_impact_solve(s, &bounce, answer);
 }
 
 static cairn_status find_impulses(const given *g, const posed *p, cairn_answer *answer)

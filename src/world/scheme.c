@@ -713,18 +713,19 @@ static cairn_status keep_compression(const cairn_solving *s, const double *e, ca
 
 /* (1): a negative bias, which corrects an overlap, would be returned as a bounce. So b is at least
  * 0 at contacts that bounce, and overlaps are left to (2). */
-static cairn_status compress(const cairn_solving *s, const cairn_problem *first, const double *e,
-                             int64_t most, cairn_answer *answer)
+static cairn_status compress(const cairn_solving *s, const cairn_bounce *bounce, int64_t most,
+                             cairn_answer *answer)
 {
     const cairn_problem both = answer->problem;
+    const double *e = bounce->e;
     double *b = cairn_arena_doubles(s->scratch, (size_t)both.contacts);
     if (!b)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < both.contacts; j++)
         b[j] = e[j] > 0 ? fmax(both.b[j], 0) : both.b[j];
-    answer->problem = *first;
+    answer->problem = *bounce->first;
     answer->problem.b = b;
-    TRY(solve_limited(s, &cairn_phase_whole, most, answer));
+    TRY(solve_limited(s, bounce->phase, most, answer));
     if (both.directions && s->circular)
         cairn_judge_circular(&answer->problem, answer->r, answer->v, answer->u,
                              &s->report->judgement);
@@ -735,12 +736,12 @@ static cairn_status compress(const cairn_solving *s, const cairn_problem *first,
 
 /* Compression may use half of the iterations, decompression all that remain. The second phase
  * starts from r_c plus the lower bounds, which satisfies them. */
-cairn_status cairn_impact_solve(const cairn_solving *s, const cairn_problem *first, const double *e,
+cairn_status cairn_impact_solve(const cairn_solving *s, const cairn_bounce *bounce,
                                 cairn_answer *answer)
 {
-    size_t d = (size_t)first->dimension;
+    size_t d = (size_t)bounce->first->dimension;
     int64_t all = s->options.max_iterations;
-    TRY(compress(s, first, e, all - all / 2, answer));
+    TRY(compress(s, bounce, all - all / 2, answer));
     answer->s_held = NULL; /* (2) is judged with s = 0 or the law's own */
     const cairn_solve_report compressed = *s->report;
     double change = s->friction ? *s->friction->change : 0;

@@ -390,6 +390,8 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
 /* chain.c: resolve impacts one after the other; *any: whether there were any. If so, the problem of
  * the answer then starts from the state that they leave. */
 cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool *any);
+/* chain.c: how much forces change the speed of either body of contact j in a step, m/s. */
+double cairn_contact_forced(const cairn_problem *p, const double *v_old, int dimension, int j);
 /* H_N y of contact j: by how much its gap is smaller than g + h u_N, because y is subtracted. */
 double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 
@@ -409,9 +411,11 @@ cairn_status cairn_work_gains(const cairn_step *step, const cairn_work *work, ui
                               bool *any);
 /* Reduces restitution where it creates energy, and solves again. */
 struct cairn_solving;
-typedef struct cairn_bounce { /* an impact by Poisson's law, as cairn_impact_solve has it */
-    const cairn_problem *first;
-    const double *e;
+struct cairn_phase;
+typedef struct cairn_bounce {        /* an impact by Poisson's law                               */
+    const cairn_problem *first;      /* the problem, with the velocities of the compression      */
+    const double *e;                 /* of contacts: restitution; 0: they do not bounce          */
+    const struct cairn_phase *phase; /* how the compression is solved                            */
 } cairn_bounce;
 cairn_status cairn_step_restrain(const cairn_step *step, const cairn_free_motion *motion,
                                  const struct cairn_solving *solving, const cairn_bounce *bounce,
@@ -639,11 +643,10 @@ cairn_status cairn_phase_with_law(const cairn_solving *solving, const cairn_phas
 /* Whether a contact hits. `before` and `free` are its normal velocities before the step and without
  * contact, `closing` the velocity that must close the gap within the step; all in m/s. */
 bool cairn_impact_hits(double before, double free, double closing, double gap, double h);
-/* Poisson's law with e of each contact, 0 if it does not bounce. The compression solves `first`,
- * which is the problem of the answer with the velocities of that phase; the decompression solves
- * the problem itself. r is the sum of both. */
-cairn_status cairn_impact_solve(const cairn_solving *solving, const cairn_problem *first,
-                                const double *e, cairn_answer *answer);
+/* Poisson's law: the compression, then the decompression, which solves the problem of the answer. r
+ * is the sum of both. */
+cairn_status cairn_impact_solve(const cairn_solving *solving, const cairn_bounce *bounce,
+                                cairn_answer *answer);
 
 /* ---- cells (cell.c) -------------------------------------------------------------------------- */
 

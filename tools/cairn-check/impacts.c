@@ -423,7 +423,7 @@ void check_chain(check_run *run)
  *
  * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
  * step, with that e also the free one, closes the gap in this step, and the former exceeds the
- * change by forces. Then contacts with that e which are hit have b = min(b, 0), and the step has
+ * change by forces, since version 3 also that of the speeds of its bodies. Then contacts with that e which are hit have b = min(b, 0), and the step has
  * two phases: the compression r_c from mid-step with max(b, 0) at contacts with that e, and the
  * impulse after it, with at least e r_cN. */
 
@@ -469,6 +469,9 @@ static answer is_hit(const check_run *run, int j)
 {
     size_t first = (size_t)j * (size_t)run->settings.components;
     double before = before_of(run, j), forced = fabs(run->by_contact.free[first] - before);
+    const int32_t *body = run->contacts.body + 2 * j;
+    if (run->settings.version >= 3)
+        forced = fmax(forced, fmax(forced_speed(run, body[0]), forced_speed(run, body[1])));
     double gap = run->settings.scheme->middle ? 0 : check_gap(run, j);
     bool plain = run->settings.impact_rounds < 0 || !bounces(run, j);
     double fastest = plain ? before : fmin(before, run->by_contact.free[first]);
@@ -491,6 +494,43 @@ static bool is_impact(const check_run *run)
     for (int k = 0; k < run->contacts.count * run->settings.dimension; k++)
         stored = stored || run->contacts.compression[k] != 0;
     return bouncy && (hit == YES || (hit == PERHAPS && stored));
+}
+
+/* Whether contact j hits; where rounding decides, whether the phase after the compression has a
+ * part in its impulse, of which it is most of a percent where nothing hits. */
+static bool strikes(const check_run *run, int j)
+{
+    int d = run->settings.dimension;
+    size_t first = (size_t)j * (size_t)d;
+    const double *r = run->by_contact.r + first, *compression = run->contacts.compression + first;
+    double change[CONE_COMPONENTS] = { 0 };
+    answer hit = is_hit(run, j);
+    for (int i = 0; i < d; i++)
+        change[i] = r[i] - compression[i];
+    return hit == YES || (hit == PERHAPS && cone_dot(d, change, change) > 1e-4 * cone_dot(d, r, r));
+}
+
+/* Groups in which nothing hits have no part in an impact: their first phase is that of any other
+ * step, and takes v_free. In files before version 3 all bodies have a part. */
+static void find_struck(check_run *run)
+{
+    check_find_groups(run);
+    for (int j = 0; j < run->contacts.count; j++) {
+        check_scale *group = check_group_of(run, j);
+        if (group && (run->settings.version < 3 || strikes(run, j)))
+            group->struck = true;
+    }
+    for (int i = 0; i < run->bodies.count; i++) {
+        const check_scale *group = check_group_of_body(run, i);
+        if (group && !group->struck && run->before.row[i] >= 0)
+            check_unhit(run, i);
+    }
+}
+
+static bool is_struck(check_run *run, int j)
+{
+    const check_scale *group = check_group_of(run, j);
+    return group && group->struck;
 }
 
 /* e r_cN; where restitution was reduced, with the largest share of e that r - r_c allows. */
@@ -518,7 +558,7 @@ static void split(check_run *run, int j)
     const double *u = c->compressed + first, *r = run->contacts.compression + first;
     double speed = d == 3 ? hypot(u[1], u[2]) : fabs(u[1]), b = run->contacts.bias[j];
     double doubt = CHECK_ROUNDING * c->size[j];
-    bool bouncy = bounces(run, j);
+    bool struck = is_struck(run, j), bouncy = struck && bounces(run, j);
     c->compression_mu[j] = c->mu[j];
     if (run->materials.vary && !run->settings.scheme->frictionless) {
         c->compression_mu[j] = check_friction(run, j, speed);
@@ -531,12 +571,17 @@ static void split(check_run *run, int j)
     for (size_t i = first; i < first + (size_t)d; i++) {
         c->decompression[i] = c->r[i] - r[i - first];
         c->middle[i] = older ? c->before[i] : 0.5 * (c->before[i] + c->free[i]);
+        c->middle[i] = struck ? c->middle[i] : c->free[i];
     }
+    if (!struck)
+        c->size[j] += check_relative(run, j, run->hit, true, c->compressed + first);
 }
 
 void check_impact(check_run *run)
 {
     run->impact = run->settings.components == run->settings.dimension && is_impact(run);
+    if (run->impact)
+        find_struck(run);
     for (int j = 0; j < run->contacts.count; j++) {
         const double *r = run->contacts.compression + (size_t)j * (size_t)run->settings.dimension;
         for (int i = 0; i < run->settings.dimension && !run->impact; i++)

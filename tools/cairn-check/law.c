@@ -10,7 +10,7 @@
  *     e_j = max(w |r - P_K(r - u^/w)|, the conditions of the law one by one: law.h),
  *     relative = x/(10 - 9 x) for x <= 1, else x = max e_j / S_j, S_j as in scales.c; in files of
  *     versions 1 and 2 it is
- *     whole = |e| / |q_closing|, as it is for both phases of an impact by Poisson's law,
+ *     whole = |e| / |q_closing|,
  *     fclib = |r - P_K(r - u^)| / max(|q|, |r|, |u|)
  * Contacts with rolling and spinning are judged in units in which these are speeds (r/l, l u), but
  * for fclib. q is u without impulses. q_closing takes the contacts with q_N < 0, for the convex law
@@ -178,7 +178,8 @@ static void add_error(const check_run *run, int j, const view *raw, const view *
     s->worst = fmax(s->worst, e);
     s->size = fmax(s->size, size);
     s->size2 += size * size;
-    double carried = v->w * sqrt(cone_dot(m, v->r, v->r));
+    const double *r = s->phase->least ? c->r + (size_t)j * (size_t)m : v->r; /* of both phases */
+    double carried = v->w * sqrt(cone_dot(m, r, r));
     add_share(&c->scale[j], e, CHECK_ROUNDING * size, carried, s);
     double map_size = (whole + c->size[j]) * steepness(&raw->k);
     s->map_size2 += map_size * map_size;
@@ -484,9 +485,8 @@ static void check_residuals(check_run *run)
                       .contact = t->coulomb_worst_contact[i] };
     check_phase phases[2];
     int count = check_phases(run, phases);
-    sums kind = { .map_alone = run->settings.version < 2,
-                  .scaled = run->settings.version >= 3 && count == 1 };
-    check_scales(run, &phases[0]);
+    sums kind = { .map_alone = run->settings.version < 2, .scaled = run->settings.version >= 3 };
+    check_scales(run, &phases[count - 1]);
     law exact = judge(run, phases, count, kind);
     check_claim(run, &coulomb, &exact);
     kind.convex = run->settings.scheme->convex;

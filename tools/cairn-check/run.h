@@ -329,6 +329,7 @@ typedef enum check_role {
 /* The velocities that an error is related to, m/s, see scales.c. */
 typedef struct check_scale {
     double scale, most, size; /* S, C; the size that their rounding is relative to */
+    bool struck;              /* of a group: by Poisson's law something hits in it */
 } check_scale;
 
 /* A row of a joint: rate = e.(va + wa x pa) + ta.wa - the same of b, and
@@ -696,6 +697,7 @@ static inline check_place check_at(const check_run *run, const char *kind, long 
 void check_prepare(check_run *run);      /* motion.c: poses, loads, free velocities */
 void check_linearised(check_run *run);   /* contacts.c: how far from q + h v^ it ends */
 void check_motion_of(check_run *run);    /* motion.c: velocities from impulses, poses */
+void check_unhit(check_run *run, int body);
 void check_contacts_of(check_run *run);  /* contacts.c: geometry, law, velocities    */
 void check_law_of(check_run *run);       /* law.c: residuals and certificate         */
 void check_energy_of(check_run *run);    /* energy.c: the ledger                     */

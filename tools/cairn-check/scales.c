@@ -3,7 +3,8 @@
  * With c_j = max(0, -(q_N + b)), for rows of joints the error of no impulse,
  *     C = max c_j over the group,   S_j = max(c_j, h |g|, C/1000),
  *     x = max_j e_j / max(S_j, min(w |r_j|, C)),   relative = x/(10 - 9 x) for x <= 1, else x.
- * A group is what contacts and joints connect; bodies that are fixed or driven do not connect. */
+ * In an impact by Poisson's law q and b are those of the second phase, and r_j in S_j of it is the
+ * impulse of both. A group is what contacts and joints connect; bodies that are fixed or driven do not connect. */
 #include "law.h"
 
 static int32_t first_of(check_run *run, int32_t body)
@@ -35,12 +36,23 @@ static int32_t group_of(check_run *run, const int32_t *body)
     return any < 0 ? -1 : first_of(run, any);
 }
 
+check_scale *check_group_of(check_run *run, int j)
+{
+    int32_t group = group_of(run, run->contacts.body + 2 * j);
+    return group < 0 ? NULL : &run->group_scale[group];
+}
+
+check_scale *check_group_of_body(check_run *run, int body)
+{
+    return can_move(run, body) ? &run->group_scale[first_of(run, body)] : NULL;
+}
+
 static const int32_t *bodies_of(const check_run *run, const check_joint_row *row)
 {
     return run->joints.body + 2 * row->joint;
 }
 
-static void find_groups(check_run *run)
+void check_find_groups(check_run *run)
 {
     for (int i = 0; i < run->bodies.count; i++) {
         run->group[i] = i;
@@ -98,7 +110,7 @@ static void finish(const check_run *run, int32_t group, check_scale *c)
 void check_scales(check_run *run, const check_phase *phase)
 {
     check_scale *scale = run->by_contact.scale;
-    find_groups(run);
+    check_find_groups(run);
     for (int j = 0; j < run->contacts.count; j++) {
         scale[j] = closing_of_contact(run, phase, j);
         take_into(run, group_of(run, run->contacts.body + 2 * j), &scale[j]);
