@@ -32,7 +32,8 @@
 #include "world/scheme.h"
 
 static const double FINER = 1e-3;   /* of the tolerance: what is aimed at */
-static const double FINEST = 1e-4;  /* the same with sweeps alone         */
+static const double FINEST = 1e-5;  /* the same with sweeps alone         */
+static const double COARSEST = 1e-3; /* tolerance: bodies at rest may not creep with larger ones */
 static const double ENOUGH = 1e-2;  /* of the tolerance: what is accepted */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50, MOST_NEWTON = 50 };
@@ -230,7 +231,7 @@ static cairn_status ask(const stilling *q, const asked *a, cairn_solve_report *r
                   cairn_solver_accepts_on(o.backend, "newton", CAIRN_LAW_CONVEX, &question);
     question.b = a->b;
     o.law = CAIRN_LAW_CONVEX;
-    o.tolerance = (newton ? FINER : FINEST) * o.tolerance;
+    o.tolerance = (newton ? FINER : FINEST) * fmin(o.tolerance, COARSEST);
     o.approach = 0;
     budget = budget < FEWEST ? FEWEST : budget;
     most = newton ? most : o.max_iterations / 2;

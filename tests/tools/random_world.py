@@ -448,8 +448,9 @@ def pick_kinds(c, scheme, d, weight):
                (k is not pile or d == 2 and scheme != "frictionless")]
     kinds = [c.pick(*resting)] if c.is_so(0.6) else []
     kinds += [c.pick(*(MOVING + NEED_WEIGHT)) for _ in range(c.pick(0, 1, 1, 2, 3) if kinds else c.pick(1, 1, 1, 2))]
-    servos = [k for k in kinds if k is servo]
-    return [k for k in kinds if k is not servo] + servos[:4]
+    servos, flows = [k for k in kinds if k is servo], [k for k in kinds if k is flow]
+    others = [k for k in kinds if k is not servo and k is not flow]
+    return others + flows[:1] + servos[:4]  # of whose flow a new body is could not be told
 
 
 def make_world(seed):
