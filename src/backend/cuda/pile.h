@@ -330,10 +330,12 @@ struct WarmStart {
 ANYWHERE static inline double arc_of(const PileBodies &b, int32_t ball, int32_t wall, cairn_vec3 n,
                                      double half)
 {
+    if (ball < b.held || wall >= b.held) /* walls are held, and only of them `inside` is known */
+        return 0;
     bool round = b.inside[wall] > 0;
     if (b.is_wall(wall))
         round = b.wall_of(wall).is.kind <= CAIRN_WALL_FUNNEL;
-    if (!round || ball < b.held)
+    if (!round)
         return 0;
     const double *v = b.v_old + 6 * (int64_t)(ball - b.held);
     cairn_vec3 z = cairn_vec(v[0], v[1], v[2]);
