@@ -308,7 +308,8 @@ static double ledger_gap(cairn_world *world, const cairn_step_options *options, 
         cairn_energy e = advance(world, options, 1).energy;
         double after = e.kinetic + e.potential;
         double said =
-            e.load_work + e.driver_work - e.friction_loss - e.impact_loss - e.numerical_loss;
+            e.load_work + e.driver_work + e.correction - e.friction_loss - e.impact_loss -
+            e.numerical_loss;
         worst = fmax(worst, fabs(after - before - said) / (1 + e.kinetic + fabs(e.potential)));
         before = after;
     }

@@ -69,10 +69,11 @@ static void strike(const cairn_problem *p, double e, double *r)
                               .scratch = &scratch,
                               .report = &report };
     cairn_answer answer = { .problem = *p, .r = r, .s = s, .v = v, .u = u };
+    const cairn_bounce bounce = { p, &e, &cairn_phase_whole };
     solving.options.law = CAIRN_LAW_COULOMB;
     solving.options.tolerance = 1e-12;
     CHECK_OK(cairn_workspace_create(&solving.workspace));
-    CHECK_OK(cairn_impact_solve(&solving, p, &e, &answer));
+    CHECK_OK(cairn_impact_solve(&solving, &bounce, &answer));
     CHECK(report.converged);
     CHECK_NEAR(u[0], 2 * e, 1e-12); /* it leaves with e times 2 m/s */
     CHECK_NEAR(answer.compression[0], 2, 1e-12);
