@@ -547,6 +547,15 @@ static double floor_of(check_run *run, int j, double x, double compression)
     return milder[k].rest * e * compression;
 }
 
+/* Its velocities after the compression, where the group has no part in the impact. */
+static void find_compressed(check_run *run, int j)
+{
+    check_derived *c = &run->by_contact;
+    double *u = c->compressed + (size_t)j * (size_t)run->settings.components;
+    if (!is_struck(run, j))
+        c->size[j] += check_relative(run, j, run->hit, true, u);
+}
+
 /* Friction and bias of the compression (it has no rotational components); the impulse after it, and
  * its least normal part. */
 static void split(check_run *run, int j)
@@ -573,8 +582,6 @@ static void split(check_run *run, int j)
         c->middle[i] = older ? c->before[i] : 0.5 * (c->before[i] + c->free[i]);
         c->middle[i] = struck ? c->middle[i] : c->free[i];
     }
-    if (!struck)
-        c->size[j] += check_relative(run, j, run->hit, true, c->compressed + first);
 }
 
 void check_impact(check_run *run)
@@ -586,8 +593,10 @@ void check_impact(check_run *run)
         const double *r = run->contacts.compression + (size_t)j * (size_t)run->settings.dimension;
         for (int i = 0; i < run->settings.dimension && !run->impact; i++)
             check_same(run->report, check_at(run, "contact", j, "compression"), r[i], 0, 0);
-        if (run->impact)
+        if (run->impact) {
+            find_compressed(run, j);
             split(run, j);
+        }
     }
 }
 

@@ -649,15 +649,15 @@ static check_velocity start_hit(const check_run *run, int body, int row)
                              vec_norm(omega) + half * vec_norm(turning) };
 }
 
-/* Bodies in groups in which nothing hits start from the end of free motion. */
+/* Bodies in groups in which nothing hits start from the end of free motion. Only after
+ * check_start_law, which adds adhesion to it. */
 void check_unhit(check_run *run, int body)
 {
     int row = run->before.row[body];
     check_velocity *hit = &run->hit[body];
-    vec v = vec_add(run->v_start[body], 1, run->v_adhesion[body]),
-        omega = vec_add(run->omega_start[body], 1, run->omega_adhesion[body]);
-    hit->v = vec_add(hit->v, 0.5, vec_add(v, -1, run->before.v[row]));
-    hit->omega = vec_add(hit->omega, 0.5, vec_add(omega, -1, run->before.omega[row]));
+    hit->v = vec_add(hit->v, 0.5, vec_add(run->v_start[body], -1, run->before.v[row]));
+    hit->omega =
+        vec_add(hit->omega, 0.5, vec_add(run->omega_start[body], -1, run->before.omega[row]));
 }
 
 /* The displacement lost to impacts within the step. */
