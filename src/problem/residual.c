@@ -25,20 +25,21 @@
  *     the distance of r_j from K, and from the law's P_K(r_j - u^_j/w), <= E_j/w,
  * none of them with a factor that depends on mu, on other groups, or on tangential speeds.
  * Proof. f(x_j) <= tol gives e_j <= E_j. The first three follow directly from |e_N| <= E_j. With
- * x = P_D(w r_T - u_T), |x| <= w mu r_N, |w r_T| <= |x| + |e_T| is the fourth. For the next, either
- * x = w r_T - u_T and |e_T| = |u_T|; or |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|, and x is
- * a positive multiple, at most 1, of w r_T - u_T = x + e_T - u_T: then u_T - e_T is a multiple of x
- * and points against it, and w r_T is x up to e_T. The last is the natural map, as P_K(..) is in K.
- * All of them vanish if the law holds, which is 0 <= r_N, 0 <= o, r_N o = 0, r_T = P_D(r_T - u_T/w):
- * K* requires o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum of terms that are never
- * negative. The natural map alone measures an approach velocity as -(u_N + b)/sqrt(1 + mu^2), and
- * for mu tol > 1 it would let bodies fall through floors.
+ * x = P_D(w r_T - u_T), |x| <= w mu r_N, |w r_T| <= |x| + |e_T| is the fourth. For the next,
+ * either x = w r_T - u_T and |e_T| = |u_T|; or |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|,
+ * and x is a positive multiple, at most 1, of w r_T - u_T = x + e_T - u_T: then u_T - e_T is a
+ * multiple of x and points against it, and w r_T is x up to e_T. The last is the natural map.
+ * All of them vanish if the law holds, which is 0 <= r_N, 0 <= o, r_N o = 0,
+ * r_T = P_D(r_T - u_T/w): K* requires o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum
+ * of terms that are never negative. The natural map alone measures an approach velocity as
+ * -(u_N + b)/sqrt(1 + mu^2), and for mu tol > 1 it would let bodies fall through floors.
  *
  * How large E_j can be. In a world S_j <= max(h |g|, C_j), and C_j is the largest velocity at which
  * a contact of the group closes beyond its gap without impulses, so that
  *     E_j <= 10 tol max(h |g|, C_j),   and   E_j <= 10 tol max(h |g|, c_j, C_j/1000) if r_j = 0.
- * - Closing: bodies approach by at most E_j, h E_j in a step. In a heap at rest no contact closes
- *   faster than h |g|, so E_j <= 10 tol h |g|, whatever happens in other groups.
+ * - Closing: bodies approach by at most E_j, h E_j in a step. In a heap at rest that gravity alone
+ *   presses together, without overlaps, no contact closes faster than h |g|, so that
+ *   E_j <= 10 tol h |g|, whatever happens in other groups.
  * - Sliding: c_j is a normal velocity. A body that slides past at any speed raises no E_j. Without
  *   friction |r_T| <= E_j/w, so the spin it gets is at most 10 tol of what the contact itself does.
  * - Cones: an impulse leaves its cone by at most E_j/w, which is 10 tol |r_j| where w |r_j| is T_j.
@@ -56,8 +57,8 @@
  * a meaning for a convex solution in which no contact closes.
  *
  * Rounding. An |e|_2 within the rounding of the sums H v and H v_free (or W r and q) counts as 0:
- * no solver can do better. The rounding of r itself, 2 eps w |r|, is added to |e|_2, and `relative` is
- * then `whole`, unless it is within that of the sums: if impulses are so large that u is lost in
+ * no solver can do better. The rounding of r itself, 2 eps w |r|, is added to |e|_2, and `relative`
+ * is then `whole`, unless it is within that of the sums: if impulses are so large that u is lost in
  * their rounding, u proves nothing.
  *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:

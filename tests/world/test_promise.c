@@ -124,7 +124,7 @@ static leaving leave(double h, double tolerance)
 
 static const double leaves_at = 0.66583351; /* 2/3 cos 0.05 */
 
-/* It stays on its way to 2e-4, without spin; it spun at 0.06 rad/s by the norm over all contacts. */
+/* It keeps its way to 2e-4 without spin. By the norm over all contacts it spun at 0.06 rad/s. */
 TEST(a_ball_slides_off_a_ball_in_time)
 {
     for (int k = 0; k < 3; k++) {
@@ -233,8 +233,8 @@ TEST(a_pile_that_cannot_stand_falls)
     CHECK(pile_moves("0.52", "convex", false) > 0.5);
 }
 
-/* m: how far blocks on a slope of 16 degrees (tan = 0.287) move, friction 0.35: two side by side, one
- * on top of the first, one by itself. Another one slides down 100 m away at this speed. */
+/* m: how far blocks on a slope of 16 degrees (tan = 0.287) move, friction 0.35: two side by side,
+ * one on top of the first, one by itself. Another one slides down 100 m away at this speed. */
 static double blocks_creep(double speed)
 {
     static const double place[][3] = {
