@@ -585,6 +585,12 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
     };
 }
 
+double cairn_residual_share(double relative)
+{
+    const double most = cairn_largest_share;
+    return relative < 1 ? most * relative / (1 + (most - 1) * relative) : relative;
+}
+
 void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
                        cairn_norms *norms, cairn_judgement *out)
 {
