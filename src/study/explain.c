@@ -16,10 +16,10 @@
 
 /* Columns of /steps, one number a step; NULL: the run did not store this column. */
 typedef struct columns {
-    const double *candidates, *attempts, *iterations, *converged, *asked_relative,
-        *asked_worst, *asked_whole, *asked_fclib, *coulomb_relative, *penetration, *dilatation, *numerical_loss, *correction, *kinetic,
-        *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact,
-        *impacts_reduced, *time_step;
+    const double *candidates, *attempts, *iterations, *converged, *asked_relative, *asked_worst,
+        *asked_whole, *asked_fclib, *coulomb_relative, *penetration, *dilatation, *numerical_loss,
+        *correction, *kinetic, *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds,
+        *asked_worst_contact, *impacts_reduced, *time_step;
 } columns;
 
 /* Where each column of the file goes. All are optional: which ones a file has depends on
