@@ -160,9 +160,13 @@ static const struct {
     { "residual, chosen law", "relative", offsetof(cairn_certificate, judgement.asked.relative),
       true },
     { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.asked.worst), false },
+    { "  norm of all", "relative", offsetof(cairn_certificate, judgement.asked.whole), false },
+    { "  as in FCLib", "", offsetof(cairn_certificate, judgement.asked.fclib), false },
     { "residual, Coulomb", "relative", offsetof(cairn_certificate, judgement.coulomb.relative),
       false },
     { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.coulomb.worst), false },
+    { "  norm of all", "relative", offsetof(cairn_certificate, judgement.coulomb.whole), false },
+    { "  as in FCLib", "", offsetof(cairn_certificate, judgement.coulomb.fclib), false },
 };
 
 static double entry_of(const cairn_certificate *certificate, size_t offset)
@@ -185,6 +189,21 @@ static pair_text pair_of(const cairn_scene *scene, const int64_t body[2])
     return pair;
 }
 
+/* The residual in units of velocity: what was found, and what the tolerance allows where gravity
+ * alone acts. */
+static void print_promise(const cairn_scene *scene, const cairn_run_summary *s)
+{
+    cairn_vec3 g = cairn_world_gravity(scene->world);
+    double fall = scene->step.time_step * hypot(hypot(g.x, g.y), g.z);
+    double worst = s->worst.judgement.asked.worst;
+    double allowed = cairn_residual_share(scene->step.tolerance) * fall;
+    if (fall > 0)
+        cairn_line_print("every contact", "wrong by at most %.2g m/s; %.2g m/s is allowed at rest",
+                         worst, allowed);
+    else
+        cairn_line_print("every contact", "wrong by at most %.2g m/s", worst);
+}
+
 static void print_certificate(const cairn_scene *scene, const cairn_run_summary *s)
 {
     puts("\ncertificate over the steps     worst        mean");
@@ -194,6 +213,7 @@ static void print_certificate(const cairn_scene *scene, const cairn_run_summary 
             cairn_line_print(entries[i].name, "%12.3e %11.3e  %s", worst,
                              entry_of(&s->mean, entries[i].offset), entries[i].unit);
     }
+    print_promise(scene, s);
     if (s->lift_speed > 0)
         cairn_line_print("lift by convex law",
                          "%.3g m/s when sliding begins, to a height of %.2g m", s->lift_speed,

@@ -46,7 +46,8 @@ typedef struct cairn_lagrange_options {
     const char *scheme;     /* a name of cairn_scheme_name (world.h)                          */
     const char *solver;     /* a name of cairn_solver_name                                    */
     const char *backend;    /* a name of cairn_backend_name, or that of a shared object       */
-    double tolerance;       /* relative residual of the scheme's law                          */
+    double tolerance;       /* relative residual of the scheme's law, by the norm over all
+                               contacts (`whole` of cairn_residual)                           */
     int64_t max_iterations; /* sweeps or gradient steps in one solve                          */
     int64_t max_outer;      /* fixed-point, coulomb-newton, auto: most outer iterations       */
     double model_tolerance; /* m: auto: largest gap h mu |u_T| kept while sliding             */

@@ -114,7 +114,7 @@ typedef struct cairn_problem {
     const double *upper;        /* bounded rows: per contact `dimension`, N s; may be INFINITY    */
     const double *compliance;   /* bounded rows: per contact `dimension`, eps >= 0, kg^-1;
                                    NULL: 0                                                        */
-    const double *scale;        /* per contact, m/s: S, to which its error is related, see
+    const double *scale;        /* per contact, m/s: S > 0, to which its error is related, see
                                    cairn_residual; NULL: all are related to one norm              */
     const double *most;         /* per contact, m/s, with `scale`: C, up to which w |r| raises S  */
     const cairn_segments *segments; /* its contacts by kind; NULL: to be found, as
@@ -151,15 +151,19 @@ CAIRN_API void cairn_cone_project_polygon(int directions, double mu, double *r);
 CAIRN_API double cairn_sliding_speed(int dimension, int directions, const double *u);
 
 /** How well impulses r satisfy one law. Recomputed from r alone: v from r, u from v. All are
- *  INFINITY if a sum overflows or contains a NaN. */
+ *  INFINITY if a sum overflows or contains a NaN. docs/notation.md defines the errors e_j. */
 typedef struct cairn_residual {
-    double worst;      /* m/s: largest e_j, see docs/notation.md: natural map and conditions     */
+    double worst;      /* m/s: largest e_j: no contact is wrong by more                        */
     double relative;   /* tolerances refer to it. With scales: the largest x/(10 - 9 x), for x > 1
-                          x, with x = e_j / max(S_j, min(w |r_j|, C_j)); otherwise `whole`        */
-    double whole;      /* |e|_2 over the norm of the closing part of q                           */
-    double fclib;      /* the literature's |r - P_K(r - u^)|_2 / max(|q|,|r|,|u|)                */
+                          x, of x = e_j / max(S_j, min(w |r_j|, C_j)); otherwise `whole`       */
+    double whole;      /* the norm over all contacts: |e|_2 over that of the closing part of q */
+    double fclib;      /* the literature's |r - P_K(r - u^)|_2 / max(|q|,|r|,|u|)              */
     int worst_contact; /* index of the contact with the largest e_j, -1 when there is none     */
 } cairn_residual;
+
+/** The largest x that a relative residual of a problem with scales allows: 10 t/(1 + 9 t), for
+ *  t > 1 t. A tolerance t promises e_j <= x max(S_j, min(w |r_j|, C_j)) at every contact. */
+CAIRN_API double cairn_residual_share(double relative);
 
 /** The judgement of impulses r, for the requested law and for exact Coulomb friction. */
 typedef struct cairn_judgement {

@@ -219,7 +219,7 @@ typedef struct cairn_run_info {
     int64_t whole_steps; /* fewer than `steps`, which has substeps, where some were divided      */
     double time, time_step;
     char scheme[32], solver[32];
-    double tolerance;
+    double tolerance;       /* of the relative residual, see cairn_residual                  */
     char certificate[16];   /* what it keeps: "off", "summary", "full"                       */
     int64_t uncertified;    /* steps that missed their tolerance                             */
     cairn_run_spans missed; /* which they are                                                */

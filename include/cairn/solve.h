@@ -22,7 +22,8 @@ typedef struct cairn_solve_options {
     const char *backend;    /* a name of cairn_backend_name, or that of a shared object (see
                                cairn/backend.h); NULL: the default                                */
     cairn_law law;          /* the requested law                                                  */
-    double tolerance;       /* stop when the judge's relative residual of that law is below it    */
+    double tolerance;       /* stop when the judge's relative residual of that law is below it: of
+                               every contact, if the problem has scales, otherwise of their norm  */
     bool fclib_measure;     /* the tolerance refers to the literature's measure instead (fclib)   */
     int64_t max_iterations; /* give up, and report it, after this many sweeps or gradient steps   */
     double time_limit;      /* s: give up, and report it, after this time; 0: never               */

@@ -155,7 +155,9 @@ typedef struct cairn_step_options {
     const char *scheme;           /* a name of cairn_scheme_name                                */
     const char *solver;           /* a name of cairn_solver_name                                */
     const char *backend;          /* a name of cairn_backend_name, or that of a shared object   */
-    double tolerance;             /* relative residual of the scheme's law, see cairn_residual  */
+    double tolerance;             /* relative residual of the scheme's law: no contact is wrong by
+                                     more than 10 times this share of what it has to remove, see
+                                     cairn_residual and docs/notation.md                        */
     int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
     double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */
     const char *overlaps;         /* a name of cairn_overlaps_name: how they are treated        */

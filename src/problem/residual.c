@@ -1,38 +1,65 @@
 /* residual.c - the only judge: how well impulses satisfy a law, recomputed from r alone.
  *
- * The relative residual, to which every tolerance refers, has no unit. With w = trace(W_jj)/d and
+ * The error of a contact, in m/s. With w = trace(W_jj)/d and
  *     u^ = u + (b + mu s) n,     s given (convex law) or s = |u_T| (Coulomb),
- *     e_j = max(w |r_j - P_K(r_j - u^_j / w)|, |e_N|, |e_T|)           (m/s)
- *     relative = |e|_2 / |q_closing|_2
+ *     e_j = max(w |r_j - P_K(r_j - u^_j / w)|, |e_N|, |e_T|)
  * with Signorini's condition and the friction law measured separately:
  *     o   = u_N + b + mu (s - |u_T|)          opening velocity by the law; Coulomb: u_N + b
  *     e_N = min(w r_N, o)             if that is positive: a contact that pushes and opens,
  *           min(w r_N, max(o, u_N + b), 0)     otherwise: it pulls, or its bodies approach
  *     e_T = w r_T - P_D(w r_T - u_T),  D the disk (polygon, interval) of radius w mu max(r_N, 0)
  *
- * What a tolerance guarantees: relative <= tol implies e_j <= E = tol |q_closing| for every j, and
- *     -(u_N + b) <= E for Coulomb's law, and for the convex law with s = 0 or s <= |u_T|;
- *     -r_N <= E/w,   min(w r_N, o) <= E,   |r_T| - mu r_N <= E/w   if r_N >= 0,
- *     |u_T| <= E, or |r_T| >= mu r_N - E/w and r_T opposes u_T,
- * none of them with a factor that depends on mu.
- * Proof. The first three follow directly from |e_N| <= E. With x = P_D(w r_T - u_T),
- * |x| <= w mu r_N, |w r_T| <= |x| + |e_T| is the fourth. For the last, either x = w r_T - u_T and
- * |e_T| = |u_T|; or |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|, and x is a positive
- * multiple, at most 1, of w r_T - u_T = x + e_T - u_T: then u_T - e_T is a multiple of x and points
- * against it, and w r_T is x up to e_T.
- * Both vanish if the law holds, which is 0 <= r_N, 0 <= o, r_N o = 0, r_T = P_D(r_T - u_T/w): K*
- * requires o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum of terms that are never
- * negative. The natural map alone measures an approach velocity as -(u_N + b)/sqrt(1 + mu^2), and
- * for mu tol > 1 it would let bodies fall through floors.
+ * The relative residual, to which every tolerance refers, has no unit. The problem of a step has a
+ * velocity for each contact, to which its error is related (S_j and C_j: world/scales.c):
+ *     T_j = max(S_j, min(w |r_j|, C_j)),      x_j = e_j / T_j,
+ *     relative = max_j f(x_j),     f(x) = x/(10 - 9 x) for x < 1, else x.
+ * f increases with f(0) = 0 and f(1) = 1, and f(x) <= tol is x <= 10 tol/(1 + 9 tol). The factor 10
+ * is about the ratio of the largest error to the root mean square, so that a tolerance asks for
+ * about as much work as one of the norm below; f(1) = 1 leaves "nothing was done" at 1.
  *
+ * What a tolerance promises: relative <= tol implies, at every contact j, with
+ *     E_j = 10 tol/(1 + 9 tol) T_j      (m/s),
+ *     -(u_N + b) <= E_j for Coulomb's law, and for the convex law with s = 0 or s <= |u_T|;
+ *     -r_N <= E_j/w,   min(w r_N, o) <= E_j,   |r_T| - mu r_N <= E_j/w   if r_N >= 0,
+ *     |u_T| <= E_j, or |r_T| >= mu r_N - E_j/w and r_T opposes u_T,
+ *     the distance of r_j from K, and from the law's P_K(r_j - u^_j/w), <= E_j/w,
+ * none of them with a factor that depends on mu, on other groups, or on tangential speeds.
+ * Proof. f(x_j) <= tol gives e_j <= E_j. The first three follow directly from |e_N| <= E_j. With
+ * x = P_D(w r_T - u_T), |x| <= w mu r_N, |w r_T| <= |x| + |e_T| is the fourth. For the next,
+ * either x = w r_T - u_T and |e_T| = |u_T|; or |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|,
+ * and x is a positive multiple, at most 1, of w r_T - u_T = x + e_T - u_T: then u_T - e_T is a
+ * multiple of x and points against it, and w r_T is x up to e_T. The last is the natural map.
+ * All of them vanish if the law holds, which is 0 <= r_N, 0 <= o, r_N o = 0,
+ * r_T = P_D(r_T - u_T/w): K* requires o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum
+ * of terms that are never negative. The natural map alone measures an approach velocity as
+ * -(u_N + b)/sqrt(1 + mu^2), and for mu tol > 1 it would let bodies fall through floors.
+ *
+ * How large E_j can be. In a world S_j <= max(h |g|, C_j), and C_j is the largest velocity at which
+ * a contact of the group closes beyond its gap without impulses, so that
+ *     E_j <= 10 tol max(h |g|, C_j),   and   E_j <= 10 tol max(h |g|, c_j, C_j/1000) if r_j = 0.
+ * - Closing: bodies approach by at most E_j, h E_j in a step. In a heap at rest that gravity alone
+ *   presses together, without overlaps, no contact closes faster than h |g|, so that
+ *   E_j <= 10 tol h |g|, whatever happens in other groups.
+ * - Sliding: c_j is a normal velocity. A body that slides past at any speed raises no E_j. Without
+ *   friction |r_T| <= E_j/w, so the spin it gets is at most 10 tol of what the contact itself does.
+ * - Cones: an impulse leaves its cone by at most E_j/w, which is 10 tol |r_j| where w |r_j| is T_j.
+ * Nothing is said of sums: in a chain of n contacts the errors may add to n E_j.
+ *
+ * The norm over all contacts, `whole`, is kept beside it, and is what tolerances refer to where a
+ * problem has no scales (files, problems made by hand, Lagrangian systems):
+ *     whole = |e|_2 / |q_closing|_2
+ * whole <= tol implies the same conditions with E = tol |q_closing| for every j. In a world that is
+ * the larger bound: |q_closing| contains whole velocities, sliding ones too, of all contacts.
  * Here q = H v_free + w + (b + mu s) n, and q_closing consists of the contacts that would act if
  * all others were absent: those with q_N < 0 count fully; for the convex law also those with
  * q_N >= 0 outside K*, by the part P_K(-q) that violates it. Open candidates have gap/h in b and do
  * not count. Coulomb's norm is taken as at least 1/1000 of the convex one, so that its residual has
- * a meaning for a convex solution in which no contact closes. An |e| within the rounding of the
- * sums H v and H v_free (or W r and q) counts as 0: no solver can do better. The rounding of r
- * itself, 2 eps w |r|, is added to the error unless it is within that of the sums: if impulses are
- * so large that u is lost in their rounding, u proves nothing.
+ * a meaning for a convex solution in which no contact closes.
+ *
+ * Rounding. An |e|_2 within the rounding of the sums H v and H v_free (or W r and q) counts as 0:
+ * no solver can do better. The rounding of r itself, 2 eps w |r|, is added to |e|_2, and `relative`
+ * is then `whole`, unless it is within that of the sums: if impulses are so large that u is lost in
+ * their rounding, u proves nothing.
  *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
  * a length for each part), so that rad/s are not added to m/s.
@@ -41,7 +68,7 @@
  *     e = w |r - P(r - y/w)|,  for a row without bounds |y|;  closing: the same at r = 0, with q.
  *
  * fclib, the measure of the literature: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), with the bias b
- * in q and u. */
+ * in q and u. It adds N s to m/s, so that it depends on units. Nothing here refers to it. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -556,6 +583,12 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
     };
+}
+
+double cairn_residual_share(double relative)
+{
+    const double most = cairn_largest_share;
+    return relative < 1 ? most * relative / (1 + (most - 1) * relative) : relative;
 }
 
 void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,

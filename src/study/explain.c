@@ -16,10 +16,10 @@
 
 /* Columns of /steps, one number a step; NULL: the run did not store this column. */
 typedef struct columns {
-    const double *candidates, *attempts, *iterations, *converged, *asked_relative,
-        *coulomb_relative, *penetration, *dilatation, *numerical_loss, *correction, *kinetic,
-        *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact,
-        *impacts_reduced, *time_step;
+    const double *candidates, *attempts, *iterations, *converged, *asked_relative, *asked_worst,
+        *asked_whole, *asked_fclib, *coulomb_relative, *penetration, *dilatation, *numerical_loss,
+        *correction, *kinetic, *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds,
+        *asked_worst_contact, *impacts_reduced, *time_step;
 } columns;
 
 /* Where each column of the file goes. All are optional: which ones a file has depends on
@@ -33,6 +33,9 @@ static const struct {
     { "iterations", offsetof(columns, iterations) },
     { "converged", offsetof(columns, converged) },
     { "asked_relative", offsetof(columns, asked_relative) },
+    { "asked_worst", offsetof(columns, asked_worst) },
+    { "asked_whole", offsetof(columns, asked_whole) },
+    { "asked_fclib", offsetof(columns, asked_fclib) },
     { "coulomb_relative", offsetof(columns, coulomb_relative) },
     { "penetration", offsetof(columns, penetration) },
     { "dilatation", offsetof(columns, dilatation) },
@@ -284,11 +287,25 @@ static void tell_worst(const facts *f, FILE *out, const char *name, const double
                 unit[0] ? " " : "", unit, worst + 1);
 }
 
+/* What the tolerance promises, in m/s; files of older versions have only the norm. */
+static void tell_promise(const facts *f, FILE *out)
+{
+    double share = cairn_residual_share(f->info.tolerance);
+    if (!f->c.asked_whole)
+        return;
+    fprintf(out, "  %-20s %.2g m/s where gravity alone acts, %.3g %% of what a contact removes\n",
+            "tolerance allows", share * f->info.time_step * f->gravity, 100 * share);
+}
+
 static void tell_accuracy(const facts *f, FILE *out)
 {
     fprintf(out, "\nwhere accuracy was lost\n");
     fprintf(out, "  %-20s %.0f of %d steps\n", "missed tolerance", f->missed, f->steps);
+    tell_promise(f, out);
     tell_worst(f, out, "residual", f->c.asked_relative, "");
+    tell_worst(f, out, "  at one contact", f->c.asked_worst, "m/s");
+    tell_worst(f, out, "  norm of all", f->c.asked_whole, "");
+    tell_worst(f, out, "  as in FCLib", f->c.asked_fclib, "");
     tell_worst(f, out, "of exact friction", f->c.coulomb_relative, "");
     tell_worst(f, out, "penetration", f->c.penetration, "m");
     tell_worst(f, out, "gap while sliding", f->c.dilatation, "m");

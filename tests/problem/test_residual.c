@@ -84,6 +84,33 @@ TEST(the_norm_of_the_convex_law_is_that_of_the_manual)
     CHECK_NEAR(j.coulomb.worst, 3, 1e-15);
 }
 
+/* One contact closes at 1 m/s and slides, the other, of another group, closes at 1 cm/s, 1 % of
+ * which is left. Without friction: e = 1e-4 m/s there, whatever the first one does. */
+TEST(with_scales_an_error_is_related_to_its_own_contact)
+{
+    const int64_t start[] = { 0, 1, 2, 3, 4 };
+    const int32_t column[] = { 0, 1, 2, 3 };
+    const double ones[] = { 1, 1, 1, 1 }, mu[] = { 0, 0 }, r[] = { 1, 0, 0.0099, 0 };
+    const double scale[] = { 1, 0.01 }, slides[] = { 0, 50 };
+    cairn_matrix W = { 4, 4, start, column, ones };
+    for (int k = 0; k < 2; k++) {
+        const double q[] = { -1, slides[k], -0.01, 0 };
+        cairn_problem p = { .dimension = 2, .contacts = 2, .W = &W, .q = q, .mu = mu };
+        cairn_judgement j;
+        double u[4];
+        p.scale = p.most = scale;
+        cairn_judge(&p, CAIRN_LAW_COULOMB, r, NULL, u, &j);
+        CHECK_NEAR(j.asked.worst, 1e-4, 1e-15);
+        CHECK_INT(j.asked.worst_contact, 1);
+        CHECK_NEAR(j.asked.relative, 0.01 / (10 - 9 * 0.01), 1e-12);
+        CHECK_NEAR(j.asked.whole, 1e-4 / sqrt(1 + 1e-4 + slides[k] * slides[k]), 1e-12);
+        CHECK_NEAR(cairn_residual_share(j.asked.relative), 0.01, 1e-12);
+    }
+    CHECK_NEAR(cairn_residual_share(1), 1, 0);
+    CHECK_NEAR(cairn_residual_share(3), 3, 0);
+    CHECK_NEAR(cairn_residual_share(1e-3), 1e-2 / 1.009, 1e-16);
+}
+
 /* half the impulse needed, by itself: e = 1/2 and q = (-1, 0) as above */
 TEST(one_contact_can_be_judged_alone)
 {
@@ -351,6 +378,7 @@ GROUP(test_residual)
 {
     RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
         CASE(the_norm_of_the_convex_law_is_that_of_the_manual),
+        CASE(with_scales_an_error_is_related_to_its_own_contact),
         CASE(one_contact_can_be_judged_alone), CASE(half_the_impulse_has_half_the_residual),
         CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
         CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),

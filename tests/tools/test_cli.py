@@ -316,6 +316,14 @@ class Run(Program):
         for row in ("- impacts", "penetration", "residual, chosen law"):
             self.assertIn(row, rows)
 
+    def test_the_summary_says_what_a_tolerance_allows(self):
+        # h g is 0.1 m/s; 1e-3 allows 1/1.009 % of it
+        out = self.run_cairn("run", self.scene, "--set", "run.tolerance=1e-3").stdout
+        self.assertRegex(self.value(out, "every contact"),
+                         r"^wrong by at most \S+ m/s; 0.00099 m/s is allowed at rest$")
+        told = self.run_cairn("explain", "out/ball").stdout
+        self.assertIn("0.00099 m/s where gravity alone acts, 0.991 % of what a contact removes", told)
+
     def test_the_error_of_the_step_has_its_sign_and_says_what_it_is(self):
         # h m g (v_end - v_start)/2, here 0.01 * 2 * -10 * (v_end - v_start)/2 J: a fall to -1 m/s
         # loses 0.1 J, a ball thrown down at 1 m/s that ends at rest gains as much

@@ -519,7 +519,7 @@ GROUP(test_mixed)
 }
 
 /* ==== test_default_scheme: what friction does when nothing is set: it neither throws what
- * slides, nor stalls, nor lets a pile fall that can stand. */
+ * slides nor stalls. What can rest: test_promise.c. */
 
 /* What a run showed of one body. */
 typedef struct travel {
@@ -612,31 +612,8 @@ TEST(a_block_that_is_hit_does_not_fly)
     CHECK(t.way > 0.5);
 }
 
-static const char *const pile = "cairn: 1\n"
-                                "dimension: 2\n"
-                                "materials: {m: {friction: 0.8}}\n"
-                                "bodies:\n"
-                                "  - {motion: fixed, shape: {half_space: {axis: [0, 1]}}}\n"
-                                "generators:\n"
-                                "  - pile: {rows: 8, origin: [0, 1], radius: 1, density: 1000}\n"
-                                "run: {time_step: 5e-3, duration: 1}\n";
-
-/* Eight rows of disks can stand from friction 0.53 on; exact friction has solutions in which they fall
- * as well. Body 1 is the first of the lowest row. */
-TEST(a_pile_that_can_stand_stands)
-{
-    static const char *const frictions[] = { "materials.m.friction=0.8",
-                                             "materials.m.friction=1.2" };
-    for (int k = 0; k < 2; k++) {
-        travel t = travel_of(scene_text_good(pile, frictions[k]), 1, 1);
-        CHECK(fabs(t.way) < 1e-3);
-        CHECK_INT(t.missed, 0);
-    }
-}
-
 GROUP(test_default_scheme)
 {
     RUN(CASE(exact_friction_is_the_default_everywhere), CASE(a_box_that_slides_is_not_lifted),
-        CASE(the_mixed_scheme_bounds_the_height_of_a_throw), CASE(a_block_that_is_hit_does_not_fly),
-        CASE(a_pile_that_can_stand_stands));
+        CASE(the_mixed_scheme_bounds_the_height_of_a_throw), CASE(a_block_that_is_hit_does_not_fly));
 }
