@@ -10,10 +10,10 @@
  * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity, and
  * sweeps converge to it. It is solved to FINER of the tolerance, which is what bodies at rest may
  * creep, from the impulses of the last step: once an equilibrium is found it persists.
- * A group is held by these impulses if they solve its program to ENOUGH of the tolerance, since
- * where there is no equilibrium they grow without end, and satisfy the law of the scheme, with
- * the true b, within the tolerance, as the judge measures it: the certificate is that of any
- * other step. Contacts of groups that are held are not solved again; all others are solved as
+ * There is an equilibrium if they solve the program to ENOUGH of the tolerance, since otherwise they
+ * grow without end. The group is held by them if they also satisfy the law of the scheme, with the
+ * true b, within the tolerance, as the judge measures it: the certificate is that of any other
+ * step. If not, they are what the solve starts from. Contacts of groups that are held are not solved again; all others are solved as
  * always.
  *
  * Groups of more than MOST_CONTACTS contacts, and piles on a device, are not asked. The work is
@@ -31,15 +31,17 @@
 #include "world/groups.h"
 #include "world/scheme.h"
 
-static const double FINER = 1e-3;   /* of the tolerance: what is aimed at */
-static const double FINEST = 1e-5;  /* the same with sweeps alone         */
-static const double COARSEST = 1e-3; /* tolerance: bodies at rest may not creep with larger ones */
-static const double ENOUGH = 1e-2;  /* of the tolerance: what is accepted */
+/* Of the tolerance: what is aimed at, with sweeps alone more closely; what is accepted. Tolerances
+ * count up to COARSEST, so that bodies at rest do not creep with larger ones, and the residuals that
+ * follow from them down to LEAST and FINE: less is hard to reach, and shows no more. */
+static const double FINER = 1e-3, FINEST = 1e-5, ENOUGH = 1e-2;
+static const double COARSEST = 1e-3, LEAST = 1e-9, FINE = 1e-7;
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50, MOST_NEWTON = 50 };
 
-/* Marks of a group: something moves it or it is not quiet; it has no equilibrium. */
-enum { LOUD = 1, UNHELD = 2 };
+/* Marks of a group: something moves it or it is not quiet; its impulses do not satisfy the law of
+ * the scheme; it has no equilibrium. */
+enum { LOUD = 1, UNHELD = 2, FALLS = 4 };
 
 /* What the stages of this file share. */
 typedef struct stilling {
@@ -231,7 +233,7 @@ static cairn_status ask(const stilling *q, const asked *a, cairn_solve_report *r
                   cairn_solver_accepts_on(o.backend, "newton", CAIRN_LAW_CONVEX, &question);
     question.b = a->b;
     o.law = CAIRN_LAW_CONVEX;
-    o.tolerance = (newton ? FINER : FINEST) * fmin(o.tolerance, COARSEST);
+    o.tolerance = fmax(LEAST, (newton ? FINER : FINEST) * fmin(o.tolerance, COARSEST));
     o.approach = 0;
     budget = budget < FEWEST ? FEWEST : budget;
     most = newton ? most : o.max_iterations / 2;
@@ -253,24 +255,27 @@ static cairn_status ask(const stilling *q, const asked *a, cairn_solve_report *r
     return CAIRN_OK;
 }
 
-/* Whether contact k of the problem satisfies the program, and the law of the scheme. Scheme auto
- * has s = 0 here, which is right only while the contact slides slowly. */
-static bool is_held(const stilling *q, const cairn_judging *program, const cairn_judging *judge,
-                    int k)
+/* Whether contact k of the problem satisfies the program: there is an equilibrium. */
+static bool is_balanced(const stilling *q, const cairn_judging *program, int k)
+{
+    double enough = fmax(FINE, ENOUGH * q->s->options.tolerance);
+    return cairn_judge_one(program, CAIRN_LAW_CONVEX, k).relative <= enough;
+}
+
+/* Whether it satisfies the law of the scheme. Scheme auto has s = 0 here, which is right only while
+ * the contact slides slowly. */
+static bool is_held(const stilling *q, const cairn_judging *judge, int k)
 {
     const cairn_solving *s = q->s;
     const cairn_problem *p = judge->p;
-    double tolerance = s->options.tolerance;
-    if (!(cairn_judge_one(program, CAIRN_LAW_CONVEX, k).relative <= ENOUGH * tolerance))
-        return false;
     double relative = cairn_judge_one(judge, s->scheme->law, k).relative;
     const double *u = judge->u + (size_t)k * (size_t)p->dimension;
     bool slow = !cairn_scheme_is_mixed(s->scheme) ||
                 p->mu[k] * cairn_sliding_speed(p->dimension, p->directions, u) <= s->allowed;
-    return relative <= MARGIN * tolerance && slow;
+    return relative <= MARGIN * s->options.tolerance && slow;
 }
 
-/* Marks the groups of which some contact does not satisfy the law of the scheme. */
+/* Marks the groups that have no equilibrium, and those whose impulses do not satisfy the law. */
 static void find_unheld(stilling *q, const asked *a)
 {
     const cairn_problem *p = &a->problem, *whole = &q->answer->problem;
@@ -281,24 +286,27 @@ static void find_unheld(stilling *q, const asked *a)
     program.p = &question;
     cairn_problem_velocity(p, a->r, a->v);
     for (int k = 0; k < p->contacts; k++) {
-        if (!is_held(q, &program, &judge, k))
-            cairn_group_of(whole, &q->groups, q->contact[k])->marks |= UNHELD;
+        uint8_t *marks = &cairn_group_of(whole, &q->groups, q->contact[k])->marks;
+        *marks |= is_balanced(q, &program, k) ? 0 : FALLS;
+        *marks |= is_held(q, &judge, k) ? 0 : UNHELD;
     }
     cairn_groups_spread(whole, &q->groups, CAIRN_TOLD_MARKS);
     for (int i = 0; i < whole->blocks; i++) {
         cairn_group *own = &q->groups.group[i];
-        own->sleeper = own->sleeper && !(own->marks & UNHELD);
+        own->sleeper = own->sleeper && !(own->marks & (UNHELD | FALLS));
     }
 }
 
-/* Take the impulses of groups that are held over; s = |u_T| is 0. */
+/* Take the impulses over; s = |u_T| is 0. Those of groups that have an equilibrium, but gaps that
+ * are still to be closed, are where the solve starts from. */
 static void hold(const stilling *q, const asked *a)
 {
     cairn_answer *answer = q->answer;
-    size_t d = (size_t)answer->problem.dimension;
+    const cairn_problem *p = &answer->problem;
+    size_t d = (size_t)p->dimension;
     for (int k = 0; k < q->count; k++) {
         int j = q->contact[k];
-        if (!is_quiet_contact(q, j))
+        if (cairn_group_of(p, &q->groups, j)->marks & FALLS)
             continue;
         memcpy(answer->r + (size_t)j * d, a->r + (size_t)k * d, d * sizeof(double));
         answer->s[j] = 0;
