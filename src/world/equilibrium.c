@@ -7,22 +7,28 @@
  * the step first asks whether forces of contacts and joints exist that hold them. With v = 0 any r
  * in K satisfies Coulomb's law at every contact that is closed, so this is the convex program
  *     min 1/2 r'W r + q' r,   r in K,     q = H v_free + w + b' n,
- * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity, and
- * sweeps converge to it. It is solved to FINER of the tolerance, which is what bodies at rest may
- * creep, from the impulses of the last step: once an equilibrium is found it persists.
- * There is an equilibrium if they solve the program to ENOUGH of the tolerance, since otherwise they
- * grow without end. The group is held by them if they also satisfy the law of the scheme, with the
- * true b, within the tolerance, as the judge measures it: the certificate is that of any other
- * step. If not, they are what the solve starts from. Contacts of groups that are held are not solved again; all others are solved as
- * always.
+ * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity. The
+ * impulses of the last step are kept if they solve it to FINER of the tolerance, which is what
+ * bodies at rest may creep. If not, it is solved to FINEST, so that errors, which add up from step
+ * to step, leave many steps in which nothing is to be done: by sweeps, and where these do not get
+ * there by Newton's method. Of all impulses that hold, both find some near those that they start
+ * from, while interior points go to the middle, which may be far away.
+ * There is an equilibrium if the program is solved to ENOUGH of the tolerance, since otherwise
+ * impulses grow without end, and if they satisfy Coulomb's law. A group in which some contact misses
+ * that by HOPE after the sweeps is left alone. A group is held if its impulses satisfy the law of
+ * the scheme, with the true b, within the tolerance, as the judge measures it: the certificate is
+ * that of any other step. If only the program is solved, they are what the solve starts from.
+ * Contacts of groups that are held are not solved again; all others are solved as always.
  *
  * Groups of more than MOST_CONTACTS contacts, and piles on a device, are not asked. The work is
  * bounded by MOST_UPDATES contacts swept, or FEWEST sweeps, and by a tenth of the iterations; where
- * Newton's method cannot be used (run.parts), by half of them. */
+ * Newton's method cannot be used (run.parts), by half of them. Newton's method takes at most
+ * MOST_NEWTON steps, and MOST_FACTORED contacts times steps. */
 #include <math.h>
 #include <string.h>
 
 #include "base/common.h"
+#include "base/parallel.h"
 #include "math/vec.h"
 #include "problem/cut.h"
 #include "problem/forms.h"
@@ -31,27 +37,32 @@
 #include "world/groups.h"
 #include "world/scheme.h"
 
-/* Of the tolerance: what is aimed at, with sweeps alone more closely; what is accepted. Tolerances
- * count up to COARSEST, so that bodies at rest do not creep with larger ones, and the residuals that
- * follow from them down to LEAST and FINE: less is hard to reach, and shows no more. */
-static const double FINER = 1e-3, FINEST = 1e-5, ENOUGH = 1e-2;
-static const double COARSEST = 1e-3, LEAST = 1e-9, FINE = 1e-7;
+/* Of the tolerance: what is kept; what is aimed at; what is accepted. Tolerances count up to
+ * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down to
+ * LEAST and FINE: less is hard to reach, and shows no more. */
+static const double FINER = 1e-3, FINEST = 1e-6, ENOUGH = 1e-2;
+static const double COARSEST = 1e-3, LEAST = 1e-9, FINE = 1e-8;
+static const double HOPE = 1e-2;    /* residual beyond which a group is left alone                */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
-enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50, MOST_NEWTON = 50 };
+enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50 };
+enum { MOST_NEWTON = 50, MOST_FACTORED = 50000, LOOK_GRAIN = 512 };
 
-/* Marks of a group: something moves it or it is not quiet; its impulses do not satisfy the law of
- * the scheme; it has no equilibrium. */
-enum { LOUD = 1, UNHELD = 2, FALLS = 4 };
+/* Marks of a group: something moves it or it is not quiet; the program is not solved well enough to
+ * be kept; is not solved; the law of the scheme is missed; by far. */
+enum { LOUD = 1, LOOSE = 2, FALLS = 4, UNHELD = 8, HOPELESS = 16 };
 
 /* What the stages of this file share. */
 typedef struct stilling {
     const cairn_solving *s;
     const cairn_stillness *by;
     cairn_answer *answer;
-    cairn_groups groups; /* those of the answer, with marks of their own         */
-    int32_t *contact;    /* of quiet groups, then those that are solved as always */
-    int count;           /* of quiet groups                                      */
-    int64_t all;         /* likewise, of all members                             */
+    cairn_groups groups;    /* those of the answer, with marks of their own         */
+    int32_t *contact;       /* of quiet groups, then those that are solved as always */
+    int count;              /* of quiet groups                                      */
+    int64_t all;            /* likewise, of all members                             */
+    cairn_problem question; /* the problem with b'                               */
+    double *r;              /* of contacts: impulses                             */
+    uint8_t *found;         /* marks that each contact of quiet groups gives     */
 } stilling;
 
 /* ---- quiet groups --------------------------------------------------------------------------- */
@@ -169,13 +180,6 @@ static cairn_status find_quiet(stilling *q)
 
 /* ---- the question --------------------------------------------------------------------------- */
 
-/* A problem of quiet groups with the arrays of its answer. */
-typedef struct asked {
-    cairn_problem problem; /* with the true b */
-    const double *b;       /* b'              */
-    double *r, *v, *u;
-} asked;
-
 /* m/s: b up to which contact j counts as closed; its size is that of the smaller body that moves.
  * The bias of rows of joints is not asked. */
 static double closed_bias(const stilling *q, int j)
@@ -191,125 +195,189 @@ static double closed_bias(const stilling *q, int j)
     return cairn_step_closed(step, size) / step->h;
 }
 
-/* All of them, or a copy of some. */
-static cairn_status take(const stilling *q, asked *a)
+static cairn_status pose_question(stilling *q)
 {
     const cairn_problem *p = &q->answer->problem;
     cairn_arena *scratch = q->s->scratch;
-    cairn_problem_part part = { .problem = *p };
-    if (q->all < cairn_problem_size(p)) /* else the list is that of all contacts */
-        TRY(cairn_problem_take_part(p, q->contact, q->count, scratch, &part));
-    size_t d = (size_t)p->dimension, m = (size_t)part.problem.contacts;
-    *a = (asked){ .problem = part.problem,
-                  .r = cairn_arena_doubles(scratch, m * d),
-                  .u = cairn_arena_doubles(scratch, m * d),
-                  .v = cairn_arena_doubles(scratch,
-                                           (size_t)part.problem.blocks * (size_t)p->block_size) };
-    double *b = cairn_arena_doubles(scratch, m);
-    if (!a->r || !a->u || !a->v || !b)
+    size_t contacts = (size_t)p->contacts, numbers = contacts * (size_t)p->dimension;
+    double *b = cairn_arena_take(scratch, contacts, sizeof *b);
+    q->r = cairn_arena_take(scratch, numbers, sizeof *q->r);
+    q->found = cairn_arena_take(scratch, contacts, sizeof *q->found);
+    if (!b || !q->r || !q->found)
         return CAIRN_NO_MEMORY;
-    for (size_t k = 0; k < m; k++)
-        memcpy(a->r + k * d, q->answer->r + (size_t)q->contact[k] * d, d * sizeof(double));
-    for (size_t k = 0; k < m; k++) {
-        double b_k = part.problem.b[k];
-        b[k] = b_k > 0 && b_k <= closed_bias(q, q->contact[k]) ? 0 : b_k;
+    memcpy(q->r, q->answer->r, numbers * sizeof *q->r);
+    memcpy(b, p->b, contacts * sizeof *b);
+    for (int k = 0; k < q->count; k++) {
+        int j = q->contact[k];
+        b[j] = b[j] > 0 && b[j] <= closed_bias(q, j) ? 0 : b[j];
     }
-    a->b = b;
+    q->question = *p;
+    q->question.b = b;
     return CAIRN_OK;
 }
 
-/* Solve the convex program: by sweeps, from the impulses of the last step, and where these do not
- * get there by Newton's method. Of all impulses that hold, both find some near those that they
- * start from, while interior points go to the middle, which may be far away. A solve that fails
- * has no answer: nothing is held. */
-static cairn_status ask(const stilling *q, const asked *a, cairn_solve_report *report)
+/* ---- how well impulses do ------------------------------------------------------------------- */
+
+/* The tolerance that counts, see above. */
+static double share_of_tolerance(const stilling *q, double share, double least)
 {
-    cairn_problem question = a->problem;
-    cairn_solve_options o = q->s->options;
-    cairn_workspace *workspace = q->s->workspace;
-    int64_t budget = MOST_UPDATES / (1 + q->all), most = o.max_iterations / 10;
-    bool sweeps = cairn_solver_accepts_on(o.backend, "ngs", CAIRN_LAW_CONVEX, &question);
-    bool newton = !question.cut && /* members cannot factorise */
-                  cairn_solver_accepts_on(o.backend, "newton", CAIRN_LAW_CONVEX, &question);
-    question.b = a->b;
-    o.law = CAIRN_LAW_CONVEX;
-    o.tolerance = fmax(LEAST, (newton ? FINER : FINEST) * fmin(o.tolerance, COARSEST));
-    o.approach = 0;
-    budget = budget < FEWEST ? FEWEST : budget;
-    most = newton ? most : o.max_iterations / 2;
-    o.max_iterations = budget < most ? budget : most;
-    o.solver = sweeps ? "ngs" : "auto";
-    cairn_status status = cairn_solve(&question, &o, workspace, a->r, a->v, a->u, report);
-    if (status == CAIRN_OK && !report->converged && newton) {
-        int64_t spent = report->iterations;
-        o.solver = "newton";
-        o.max_iterations = MOST_NEWTON < most ? MOST_NEWTON : most;
-        status = cairn_solve(&question, &o, workspace, a->r, a->v, a->u, report);
-        report->iterations += spent;
+    return cairn_larger(least, share * cairn_smaller(q->s->options.tolerance, COARSEST));
+}
+
+/* Scheme auto has s = 0 here, which is right only while contact j slides slowly. */
+static bool slides_fast(const stilling *q, int j)
+{
+    const cairn_problem *p = &q->answer->problem;
+    const double *u = q->answer->u + (size_t)j * (size_t)p->dimension;
+    return cairn_scheme_is_mixed(q->s->scheme) &&
+           p->mu[j] * cairn_sliding_speed(p->dimension, p->directions, u) > q->s->allowed;
+}
+
+static uint8_t marks_of(const stilling *q, int j)
+{
+    const cairn_answer *answer = q->answer;
+    double tolerance = q->s->options.tolerance;
+    cairn_judging judge = {
+        .p = &q->question, .r = q->r, .v = answer->v, .u = answer->u, .exact = false
+    };
+    double program = cairn_judge_one(&judge, CAIRN_LAW_CONVEX, j).relative;
+    judge.p = &answer->problem;
+    double law = cairn_judge_one(&judge, q->s->scheme->law, j).relative;
+    uint8_t marks = 0;
+    /* written so that NaN has all marks */
+    marks |= program <= share_of_tolerance(q, FINER, 10 * LEAST) ? 0 : LOOSE;
+    marks |= program <= cairn_larger(FINE, ENOUGH * tolerance) ? 0 : FALLS;
+    marks |= law <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
+    marks |= law <= cairn_larger(HOPE, tolerance) ? 0 : HOPELESS;
+    return marks;
+}
+
+static void look_range(int begin, int end, void *context)
+{
+    const stilling *q = context;
+    for (int k = begin; k < end; k++)
+        q->found[k] = marks_of(q, q->contact[k]);
+}
+
+/* The marks of all quiet groups. */
+static void look(stilling *q)
+{
+    const cairn_problem *p = &q->answer->problem;
+    cairn_problem_velocity(p, q->r, q->answer->v);
+    cairn_parallel_for(q->count, LOOK_GRAIN, look_range, q);
+    for (int i = 0; i < p->blocks; i++)
+        q->groups.group[i].marks &= LOUD;
+    for (int k = 0; k < q->count; k++)
+        cairn_group_of(p, &q->groups, q->contact[k])->marks |= q->found[k];
+    cairn_groups_spread(p, &q->groups, CAIRN_TOLD_MARKS);
+}
+
+/* ---- better impulses ------------------------------------------------------------------------ */
+
+/* How contacts of some groups are solved. */
+typedef struct method {
+    const char *solver;
+    int64_t sweeps;        /* iterations, at most            */
+    uint8_t with, without; /* marks of the groups, some; none */
+} method;
+
+/* The contacts of these groups, ascending; *all: their number, of all members. */
+static int list_marked(const stilling *q, const method *by, int32_t *list, int64_t *all)
+{
+    const cairn_problem *p = &q->answer->problem;
+    int count = 0;
+    for (int k = 0; k < q->count; k++) {
+        uint8_t marks = cairn_group_of(p, &q->groups, q->contact[k])->marks;
+        if ((marks & by->with) && !(marks & by->without))
+            list[count++] = q->contact[k];
     }
+    *all = cairn_problem_link(p) ? cairn_link_sum(cairn_problem_link(p), count) : count;
+    return count;
+}
+
+/* Solves the program for the contacts of a list. A solve that fails has no answer: these impulses
+ * are not numbers, and hold nothing. */
+static cairn_status solve_list(stilling *q, const method *by, const int32_t *list, int count)
+{
+    cairn_arena *scratch = q->s->scratch;
+    cairn_solve_report *report = q->s->report;
+    cairn_solve_options o = q->s->options;
+    cairn_problem_part part;
+    TRY(cairn_problem_take_part(&q->question, list, count, scratch, &part));
+    const cairn_problem *p = &part.problem;
+    size_t d = (size_t)p->dimension, numbers = (size_t)count * d;
+    double *r = cairn_arena_doubles(scratch, numbers), *u = cairn_arena_doubles(scratch, numbers);
+    double *v = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
+    if (!r || !u || !v)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < (size_t)count; k++)
+        memcpy(r + k * d, q->r + (size_t)list[k] * d, d * sizeof *r);
+    o.law = CAIRN_LAW_CONVEX;
+    o.tolerance = share_of_tolerance(q, FINEST, LEAST);
+    o.approach = 0;
+    o.solver = by->solver;
+    o.max_iterations = by->sweeps;
+    int64_t before = report->iterations;
+    cairn_status status = cairn_solve(p, &o, q->s->workspace, r, v, u, report);
+    report->iterations += before;
     if (status == CAIRN_NO_MEMORY)
         return status;
-    if (status != CAIRN_OK) /* NaN fails every test of the judge */
-        for (size_t i = 0; i < (size_t)a->problem.contacts * (size_t)a->problem.dimension; i++)
-            a->r[i] = NAN;
+    for (size_t i = 0; status != CAIRN_OK && i < numbers; i++)
+        r[i] = NAN;
+    cairn_part_spread(list, count, (int)d, r, q->r);
     return CAIRN_OK;
 }
 
-/* Whether contact k of the problem satisfies the program: there is an equilibrium. */
-static bool is_balanced(const stilling *q, const cairn_judging *program, int k)
+static bool accepts(const stilling *q, const char *solver)
 {
-    double enough = fmax(FINE, ENOUGH * q->s->options.tolerance);
-    return cairn_judge_one(program, CAIRN_LAW_CONVEX, k).relative <= enough;
+    return cairn_solver_accepts_on(q->s->options.backend, solver, CAIRN_LAW_CONVEX, &q->question);
 }
 
-/* Whether it satisfies the law of the scheme. Scheme auto has s = 0 here, which is right only while
- * the contact slides slowly. */
-static bool is_held(const stilling *q, const cairn_judging *judge, int k)
+/* Sweeps for groups whose impulses cannot be kept, then Newton's method. */
+static cairn_status improve(stilling *q)
 {
-    const cairn_solving *s = q->s;
-    const cairn_problem *p = judge->p;
-    double relative = cairn_judge_one(judge, s->scheme->law, k).relative;
-    const double *u = judge->u + (size_t)k * (size_t)p->dimension;
-    bool slow = !cairn_scheme_is_mixed(s->scheme) ||
-                p->mu[k] * cairn_sliding_speed(p->dimension, p->directions, u) <= s->allowed;
-    return relative <= MARGIN * s->options.tolerance && slow;
-}
-
-/* Marks the groups that have no equilibrium, and those whose impulses do not satisfy the law. */
-static void find_unheld(stilling *q, const asked *a)
-{
-    const cairn_problem *p = &a->problem, *whole = &q->answer->problem;
-    const cairn_judging judge = { .p = p, .r = a->r, .v = a->v, .u = a->u };
-    cairn_problem question = *p;
-    cairn_judging program = judge;
-    question.b = a->b;
-    program.p = &question;
-    cairn_problem_velocity(p, a->r, a->v);
-    for (int k = 0; k < p->contacts; k++) {
-        uint8_t *marks = &cairn_group_of(whole, &q->groups, q->contact[k])->marks;
-        *marks |= is_balanced(q, &program, k) ? 0 : FALLS;
-        *marks |= is_held(q, &judge, k) ? 0 : UNHELD;
-    }
-    cairn_groups_spread(whole, &q->groups, CAIRN_TOLD_MARKS);
-    for (int i = 0; i < whole->blocks; i++) {
-        cairn_group *own = &q->groups.group[i];
-        own->sleeper = own->sleeper && !(own->marks & (UNHELD | FALLS));
-    }
+    int32_t *list = cairn_arena_take(q->s->scratch, (size_t)q->count, sizeof *list);
+    bool newton = !q->question.cut && accepts(q, "newton"); /* members cannot factorise */
+    int64_t all, most = q->s->options.max_iterations / (newton ? 10 : 2);
+    method by = { accepts(q, "ngs") ? "ngs" : "auto", 0, LOOSE | UNHELD, 0 };
+    if (!list)
+        return CAIRN_NO_MEMORY;
+    int count = list_marked(q, &by, list, &all);
+    if (all == 0)
+        return CAIRN_OK;
+    int64_t budget = MOST_UPDATES / (1 + all);
+    budget = budget < FEWEST ? FEWEST : budget;
+    by.sweeps = budget < most ? budget : most;
+    TRY(solve_list(q, &by, list, count));
+    look(q);
+    by = (method){ "newton", MOST_NEWTON, LOOSE, HOPELESS };
+    count = list_marked(q, &by, list, &all);
+    if (!newton || count == 0 || count > MOST_CONTACTS)
+        return CAIRN_OK;
+    by.sweeps = MOST_FACTORED / count < MOST_NEWTON ? MOST_FACTORED / count : MOST_NEWTON;
+    by.sweeps = by.sweeps < most ? by.sweeps : most;
+    TRY(solve_list(q, &by, list, count));
+    look(q);
+    return CAIRN_OK;
 }
 
 /* Take the impulses over; s = |u_T| is 0. Those of groups that have an equilibrium, but gaps that
  * are still to be closed, are where the solve starts from. */
-static void hold(const stilling *q, const asked *a)
+static void hold(stilling *q)
 {
     cairn_answer *answer = q->answer;
     const cairn_problem *p = &answer->problem;
     size_t d = (size_t)p->dimension;
     for (int k = 0; k < q->count; k++) {
-        int j = q->contact[k];
-        if (cairn_group_of(p, &q->groups, j)->marks & FALLS)
+        size_t j = (size_t)q->contact[k];
+        if (cairn_group_of(p, &q->groups, (int)j)->marks & FALLS)
             continue;
-        memcpy(answer->r + (size_t)j * d, a->r + (size_t)k * d, d * sizeof(double));
+        memcpy(answer->r + j * d, q->r + j * d, d * sizeof *answer->r);
         answer->s[j] = 0;
+    }
+    for (int i = 0; i < p->blocks; i++) {
+        cairn_group *own = &q->groups.group[i];
+        own->sleeper = own->sleeper && !(own->marks & (FALLS | UNHELD));
     }
 }
 
@@ -345,16 +413,16 @@ static cairn_status solve_still(const cairn_solving *s, const void *context, cai
 {
     const cairn_stillness *by = context;
     stilling q = { .s = s, .by = by, .answer = answer, .groups = answer->rest.groups };
-    asked a;
     if (s->fixed_point_tolerance > 0) /* [BL23]'s loop ends by the change of s, as published */
         return solve_all(s, by, answer);
     TRY(find_quiet(&q));
     if (q.all == 0)
         return solve_all(s, by, answer);
-    TRY(take(&q, &a));
-    TRY(ask(&q, &a, s->report));
-    find_unheld(&q, &a);
-    hold(&q, &a);
+    TRY(pose_question(&q));
+    *s->report = (cairn_solve_report){ .converged = true, .solver = s->options.solver };
+    look(&q);
+    TRY(improve(&q));
+    hold(&q);
     return solve_others(s, &q, answer);
 }
 

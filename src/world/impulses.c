@@ -431,7 +431,9 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
  * last attempt at this one; and storing the results of a solve.
  *
  * Contacts are matched by their bodies and images, by the flat regions of their pieces, and by
- * their feature. Both lists are sorted by these keys, so one pass over both is enough. The impulse
+ * their feature. Both lists are sorted by these keys, so one pass over both is enough. Where corners
+ * or edges of two bodies coincide, rounding decides which of them names the contact. So what is left
+ * of both lists of a pair is then matched by place. The impulse
  * is carried over as a vector in space, turned with the normal, and decomposed in the new contact
  * frame, because normals and tangents change from step to step. */
 
@@ -547,6 +549,7 @@ typedef struct warm_job {
     const cairn_contact_store *last;
     double ratio; /* of time steps: impulses are forces times h */
     double *r, *s;
+    uint8_t *found; /* of contacts: 1 if `last` has the same one */
     const cairn_problem *p;
 } warm_job;
 
@@ -592,6 +595,7 @@ static inline void warm_contact(const warm_job *job, int old, int j)
     const cairn_step *step = job->step;
     const cairn_contact_store *c = &step->world->contacts, *last = job->last;
     int d = step->world->dimension;
+    job->found[j] = 1;
     double *r = job->r + (size_t)j * (size_t)step->components;
     const double *u = last->velocity + (size_t)old * (size_t)d;
     double slide[2] = { u[1], d == 3 ? u[2] : 0 };
@@ -633,8 +637,104 @@ static void start_range(int begin, int end, void *context)
     size_t d = (size_t)job->step->components, count = (size_t)(end - begin);
     memset(job->r + (size_t)begin * d, 0, count * d * sizeof *job->r);
     memset(job->s + begin, 0, count * sizeof *job->s);
+    memset(job->found + begin, 0, count * sizeof *job->found);
     if (job->step->options->warm_start)
         warm_range(job, begin, end);
+}
+
+/* ---- by place ------------------------------------------------------------------------------- */
+
+static const double NEAR = 0.1; /* of the radius of the smaller body: contacts of the same place */
+enum { MOST_OF_PAIR = 64 };     /* contacts; pairs with more have none matched by place          */
+
+/* Whether the bodies, images and regions of both contacts are the same. */
+static bool is_same_region(const warm_job *job, int old, int j)
+{
+    const cairn_world *world = job->step->world;
+    const cairn_contact_store *last = job->last, *c = &world->contacts;
+    return cairn_contact_key(last, old) == cairn_contact_key(c, j) &&
+           (!last->image || !c->image || compare_images(world, last, old, j) == 0) &&
+           ((!last->piece && !c->piece) || compare_pieces(world, last, old, j) == 0);
+}
+
+/* Contacts of one pair of bodies in both lists. */
+typedef struct pair_run {
+    int begin, end, old_begin, old_end;
+    uint64_t used; /* of the last step: bits of those that are matched */
+} pair_run;
+
+/* The contacts of the pair of contact j in the last step. */
+static void find_old(const warm_job *job, int j, pair_run *run)
+{
+    const cairn_contact_store *last = job->last;
+    uint64_t key = cairn_contact_key(&job->step->world->contacts, j);
+    int i = first_match(job->step->world, last, j);
+    while (i > 0 && cairn_contact_key(last, i - 1) == key)
+        i--;
+    run->old_begin = i;
+    while (i < last->count && cairn_contact_key(last, i) == key)
+        i++;
+    run->old_end = i;
+}
+
+/* Marks those that the first pass has matched. */
+static void mark_used(const warm_job *job, pair_run *run)
+{
+    for (int i = run->old_begin; i < run->old_end; i++)
+        for (int j = run->begin; j < run->end; j++)
+            if (job->found[j] && compare_keys(job->step->world, job->last, i, j) == 0)
+                run->used |= (uint64_t)1 << (i - run->old_begin);
+}
+
+/* The nearest one that is left; -1: none is near. */
+static int nearest_old(const warm_job *job, const pair_run *run, int j)
+{
+    const cairn_world *world = job->step->world;
+    const int32_t *body = world->contacts.body + 2 * (size_t)j;
+    double near = NEAR * fmin(world->bodies.extent[body[0]], world->bodies.extent[body[1]]);
+    int nearest = -1;
+    for (int i = run->old_begin; i < run->old_end; i++) {
+        double apart = cairn_norm(cairn_sub(job->last->point[i], world->contacts.point[j]));
+        if (run->used >> (i - run->old_begin) & 1 || !(apart <= near) || !is_same_region(job, i, j))
+            continue;
+        nearest = i;
+        near = apart;
+    }
+    return nearest;
+}
+
+static void match_by_place(const warm_job *job, pair_run *run)
+{
+    find_old(job, run->begin, run);
+    if (run->old_end - run->old_begin > MOST_OF_PAIR)
+        return;
+    mark_used(job, run);
+    for (int j = run->begin; j < run->end; j++) {
+        int old = job->found[j] ? -1 : nearest_old(job, run, j);
+        if (old < 0)
+            continue;
+        warm_contact(job, old, j);
+        run->used |= (uint64_t)1 << (old - run->old_begin);
+    }
+}
+
+/* Of pairs whose first contact is in the range, those with contacts that were not found. */
+static void place_range(int begin, int end, void *context)
+{
+    const warm_job *job = context;
+    const cairn_contact_store *c = &job->step->world->contacts;
+    for (int j = begin; j < end;) {
+        pair_run run = { .begin = j, .end = j };
+        uint64_t key = cairn_contact_key(c, j);
+        bool first = j == 0 || cairn_contact_key(c, j - 1) != key, all = true;
+        while (run.end < c->count && cairn_contact_key(c, run.end) == key)
+            run.end++;
+        for (int k = j; k < run.end && first && all; k++) /* else another range writes to it */
+            all = job->found[k];
+        if (first && !all && run.end - j <= MOST_OF_PAIR)
+            match_by_place(job, &run);
+        j = run.end;
+    }
 }
 
 /* The arrays of the answer. Where the list of contacts holds the same numbers as the problem
@@ -662,9 +762,15 @@ cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidat
         (cairn_answer){ .problem = posed->problem, .balls = posed->balls, .v_old = posed->v_old };
     answer->arc = posed->arc;
     TRY(take_answer(step, cairn_posed_shares(step, joints), answer));
-    warm_job job = { step,      candidates->warm, candidates->warm_ratio,
-                     answer->r, answer->s,        &answer->problem };
+    size_t contacts = (size_t)step->world->contacts.count;
+    uint8_t *found = cairn_arena_take(&step->world->scratch, contacts, sizeof *found);
+    if (!found)
+        return CAIRN_NO_MEMORY;
+    warm_job job = { step,  candidates->warm, candidates->warm_ratio, answer->r, answer->s,
+                     found, &answer->problem };
     cairn_parallel_for(step->world->contacts.count, GRAIN, start_range, &job);
+    if (step->options->warm_start && job.last->count > 0)
+        cairn_parallel_for(step->world->contacts.count, GRAIN, place_range, &job);
     if (joints->blocks > 0 && step->options->warm_start)
         cairn_joints_first_guess(step, candidates->warm_ratio, answer->r);
     return CAIRN_OK;
@@ -701,10 +807,11 @@ static cairn_status take_aside(cairn_world *world, cairn_contact_store *a)
     *a = (cairn_contact_store){ .count = c->count, .moments = c->moments };
     a->body = cairn_arena_take(scratch, 2 * count, sizeof *a->body);
     a->feature = cairn_arena_take(scratch, count, sizeof *a->feature);
+    a->point = cairn_arena_take(scratch, count, sizeof *a->point);
     a->impulse = cairn_arena_take(scratch, d * count, sizeof *a->impulse);
     a->velocity = cairn_arena_take(scratch, d * count, sizeof *a->velocity);
     a->moment = cairn_arena_take(scratch, (size_t)c->moments * count, sizeof *a->moment);
-    if (!a->body || !a->feature || !a->impulse || !a->velocity || !a->moment)
+    if (!a->body || !a->feature || !a->point || !a->impulse || !a->velocity || !a->moment)
         return CAIRN_NO_MEMORY;
     if (c->piece)
         a->piece = cairn_arena_take(scratch, 2 * count, sizeof *a->piece);
@@ -733,6 +840,7 @@ static void aside_range(int begin, int end, void *context)
     size_t first = (size_t)begin, count = (size_t)(end - begin), d = (size_t)job->dimension;
     memcpy(a->body + 2 * first, c->body + 2 * first, 2 * count * sizeof *a->body);
     memcpy(a->feature + first, c->feature + first, count * sizeof *a->feature);
+    memcpy(a->point + first, c->point + first, count * sizeof *a->point);
     memcpy(a->velocity + d * first, c->velocity + d * first, d * count * sizeof *a->velocity);
     if (a->piece)
         memcpy(a->piece + 2 * first, c->piece + 2 * first, 2 * count * sizeof *a->piece);
