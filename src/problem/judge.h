@@ -36,6 +36,7 @@ typedef struct cairn_judging {
     double r2, u2;   /* squared norms, bias included             */
     double terms2;   /* squares of all terms of H v              */
     double drowned2; /* sum (2 eps w |r|)^2, (m/s)^2             */
+    double burden;   /* with scales: largest w |r_j| / S_j       */
     double cone_violation;
 } cairn_judging;
 
@@ -90,7 +91,7 @@ typedef struct cairn_law_lanes {
 
 typedef struct cairn_judged_lanes {
     cairn_law_lanes convex, coulomb;
-    double plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED], off_cone2[CAIRN_JUDGED];
+    double plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED], off_cone2[CAIRN_JUDGED], burden2[CAIRN_JUDGED];
 } cairn_judged_lanes;
 
 /* The judges of one width: they judge whole groups from `begin` on, and return where the next group

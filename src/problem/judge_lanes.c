@@ -144,7 +144,7 @@ typedef struct law_sums {
 typedef struct group_sums {
     law_sums convex, coulomb;
     wide plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED / LANES];
-    wide off_cone2[CAIRN_JUDGED / LANES];
+    wide off_cone2[CAIRN_JUDGED / LANES], burden2[CAIRN_JUDGED / LANES];
 } group_sums;
 
 /* ---- velocities of contacts of balls -------------------------------------------------------- */
@@ -436,7 +436,10 @@ CAIRN_WIDE void add_plain(const contact *c, const group *in, int lane, vector u,
     sums->plain[CAIRN_SUM_TERMS2][c->at] += wide_load(in->terms2 + lane);
     sums->plain[CAIRN_SUM_R2][c->at] += r2;
     sums->plain[CAIRN_SUM_U2][c->at] += dot(u, u);
-    sums->plain[CAIRN_SUM_WEIGHED2][c->at] += c->w * c->w * r2;
+    wide weighed2 = c->w * c->w * r2, zero = wide_spread(0);
+    wide burden2 = wide_choose(weighed2 == zero, zero, weighed2 / c->scale2);
+    sums->plain[CAIRN_SUM_WEIGHED2][c->at] += weighed2;
+    sums->burden2[c->at] = wide_choose(burden2 > sums->burden2[c->at], burden2, sums->burden2[c->at]);
 }
 
 CAIRN_WIDE void add_off_cone(int at, wide off, group_sums *sums)
@@ -523,6 +526,7 @@ CAIRN_WIDE void collect(const group_sums *sums, cairn_judged_lanes *out)
     collect_law(&sums->coulomb, &out->coulomb);
     memcpy(out->plain, sums->plain, sizeof out->plain);
     memcpy(out->off_cone2, sums->off_cone2, sizeof out->off_cone2);
+    memcpy(out->burden2, sums->burden2, sizeof out->burden2);
 }
 
 /* Judge whole groups from `begin` on; returns where the next group would begin. */

@@ -34,6 +34,10 @@
  * itself, 2 eps w |r|, is added to the error unless it is within that of the sums: if impulses are
  * so large that u is lost in their rounding, u proves nothing.
  *
+ * In problems with scales (world/scales.c) errors are related contact by contact instead, and so is
+ * the rounding of r:
+ *     x = max e_j / S_j [+ 2 eps max w |r_j| / S_j],  S_j raised by w |r_j|,  relative as in cone.h.
+ *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
  * a length for each part), so that rad/s are not added to m/s.
  *
@@ -89,6 +93,12 @@ CAIRN_INLINE double scale_of(const cairn_problem *p, int j, double weighed2)
     if (!p->scale)
         return 0;
     return cairn_larger(p->scale[j], cairn_smaller(sqrt(weighed2), p->most[j]));
+}
+
+/* w |r_j| related to the same velocity as its error. */
+CAIRN_INLINE double burden_of(const cairn_problem *p, int j, double weighed2)
+{
+    return p->scale && weighed2 > 0 ? sqrt(weighed2) / scale_of(p, j, weighed2) : 0;
 }
 
 static void add_error(int j, double e, double scale, cairn_law_sums *sums)
@@ -403,6 +413,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, i
     double r2 = square(d, r);
     judge->r2 += r2;
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
+    judge->burden = cairn_larger(judge->burden, burden_of(p, j, weighed2));
     judge->u2 += square(d, u);
     if (r2 > 0 || rows) /* r = 0 may violate bounds */
         judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));
@@ -498,6 +509,7 @@ static void add_part(void *result, const void *value)
     sum->u2 += part->u2;
     sum->terms2 += part->terms2;
     sum->drowned2 += part->drowned2;
+    sum->burden = cairn_larger(sum->burden, part->burden);
     sum->cone_violation = fmax(sum->cone_violation, part->cone_violation);
 }
 
@@ -546,12 +558,10 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
     if (doubtful)
         error += doubt;
     double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
-    double relative = error == 0 ? 0 : cairn_share_residual(sums->share);
-    if (!judge->p->scale || doubtful)
-        relative = whole;
+    double share = (noise ? 0 : sums->share) + (doubtful ? 2 * DBL_EPSILON * judge->burden : 0);
     return (cairn_residual){
         .worst = sums->worst,
-        .relative = relative,
+        .relative = judge->p->scale ? cairn_share_residual(share) : whole,
         .whole = whole,
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
@@ -646,6 +656,8 @@ static int judge_by(cairn_judge_fn *run, cairn_judging *judge, int begin, int en
     judge->norms.convex2 += total(all.plain[CAIRN_SUM_CONVEX2]);
     for (int i = 0; i < CAIRN_JUDGED; i++)
         judge->cone_violation = fmax(judge->cone_violation, sqrt(all.off_cone2[i]));
+    for (int i = 0; i < CAIRN_JUDGED && judge->p->scale; i++)
+        judge->burden = cairn_larger(judge->burden, sqrt(all.burden2[i]));
     return stop;
 }
 

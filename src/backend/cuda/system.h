@@ -399,6 +399,7 @@ struct Verdict {
         sums.u2 += more.sums.u2;
         sums.terms2 += more.sums.terms2;
         sums.drowned2 += more.sums.drowned2;
+        sums.burden = fmax(sums.burden, more.sums.burden);
         sums.violation = fmax(sums.violation, more.sums.violation);
     }
 };
@@ -462,9 +463,10 @@ struct BallJudge {
         y[0] += bias;
         to.sums.u2 += length_of2(y);
         to.sums.r2 += length_of2(own);
-        to.sums.drowned2 += length_of2(wr);
-        to.sums.violation = fmax(to.sums.violation, sqrt(map_error2(mu, own, nothing)));
         double scale = cairn_scalar_error_scale(&p, (int)j, length_of2(wr));
+        to.sums.drowned2 += length_of2(wr);
+        cairn_scalar_take_burden(&p, length_of2(wr), scale, &to.sums);
+        to.sums.violation = fmax(to.sums.violation, sqrt(map_error2(mu, own, nothing)));
         double slip = mu * sqrt(y[1] * y[1] + y[2] * y[2]);
         for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
             double lift = law == CAIRN_LAW_COULOMB ? slip : 0;

@@ -131,6 +131,13 @@ ANYWHERE double cairn_scalar_error_scale(const cairn_problem *p, int j, double w
     return p->scale ? fmax(p->scale[j], fmin(sqrt(weighed2), p->most[j])) : 0;
 }
 
+ANYWHERE void cairn_scalar_take_burden(const cairn_problem *p, double weighed2, double scale,
+                                       cairn_scalar_verdict *out)
+{
+    if (p->scale && weighed2 > 0)
+        out->burden = fmax(out->burden, sqrt(weighed2) / scale);
+}
+
 /* mu s: s = |u_T| for exact Coulomb, the s of the problem for the convex law */
 ANYWHERE static double lift_of(const cairn_problem *p, cairn_law law, int j, const double *u)
 {
@@ -241,6 +248,7 @@ ANYWHERE static void judge_cone(const cairn_scalar_system *s, int j, const doubl
         out->law[law].fclib2 += literature2(s->p, (cairn_law)law, j, r, u);
     }
     out->drowned2 += weighed2;
+    cairn_scalar_take_burden(s->p, weighed2, scale, out);
 }
 
 ANYWHERE static void judge_rows(const cairn_scalar_system *s, int j, const double *r,
@@ -256,6 +264,7 @@ ANYWHERE static void judge_rows(const cairn_scalar_system *s, int j, const doubl
         out->law[law].fclib2 += natural_map2(s->p, j, r, y, 1);
     }
     out->drowned2 += weighed2;
+    cairn_scalar_take_burden(s->p, weighed2, scale, out);
 }
 
 /* Sum of the squares of all terms that are added up in H_j v + b, or in (W r)_j + b in the local
@@ -344,14 +353,15 @@ static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law
     double rounding = 8 * DBL_EPSILON * sqrt(found->terms2 + norms->terms2);
     if (!isfinite(sums->e2 + sums->fclib2 + rounding + size + scale + drowned))
         return (cairn_residual){ INFINITY, INFINITY, INFINITY, INFINITY, sums->worst_contact };
-    double error = sqrt(sums->e2) <= rounding ? 0 : sqrt(sums->e2);
+    bool noise = sqrt(sums->e2) <= rounding;
+    double error = noise ? 0 : sqrt(sums->e2);
     bool doubtful = drowned > fmax(1e-13 * scale, rounding);
     if (doubtful)
         error += drowned;
     double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
-    double share = error == 0 ? 0 : cairn_share_residual(sums->share);
+    double share = (noise ? 0 : sums->share) + (doubtful ? 2 * DBL_EPSILON * found->burden : 0);
     return (cairn_residual){ .worst = sums->worst,
-                             .relative = scaled && !doubtful ? share : whole,
+                             .relative = scaled ? cairn_share_residual(share) : whole,
                              .whole = whole,
                              .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
                              .worst_contact = sums->worst_contact };
