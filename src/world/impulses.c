@@ -203,7 +203,7 @@ static cairn_status solve_groups(const cairn_solving *s, const void *context, ca
     const cairn_phase still = cairn_phase_still(&awake);
     TRY(still.solve(s, still.context, answer));
     /* the certificate covers all contacts, including those of sleeping groups */
-    cairn_phase_whole.judge(s, answer, &s->report->judgement);
+    cairn_judge_whole(s, answer);
     return CAIRN_OK;
 }
 

@@ -607,6 +607,8 @@ typedef struct cairn_phase {
 } cairn_phase;
 
 extern const cairn_phase cairn_phase_whole; /* all contacts together */
+/* After a solve of some contacts: judge all, and say whether all meet the tolerance. */
+void cairn_judge_whole(const cairn_solving *s, cairn_answer *answer);
 
 /* equilibrium.c: groups that can rest are held; all other contacts are solved together. */
 typedef struct cairn_stillness {
