@@ -3,6 +3,8 @@
 #ifndef CAIRN_PROBLEM_JUDGE_H
 #define CAIRN_PROBLEM_JUDGE_H
 
+#include <float.h>
+
 #include "cairn/problem.h"
 #include "math/width.h"
 
@@ -37,6 +39,7 @@ typedef struct cairn_judging {
     double terms2;   /* squares of all terms of H v              */
     double drowned2; /* sum (2 eps w |r|)^2, (m/s)^2             */
     double burden;   /* with scales: largest w |r_j| / S_j       */
+    double noise;    /* m/s: the rounding of u of the contact that is judged now */
     double cone_violation;
 } cairn_judging;
 
@@ -56,6 +59,9 @@ typedef struct cairn_judged {
 
 /* Only p, r, v and u of the judging are used: v are the velocities of r; u_j is written. */
 cairn_judged cairn_judge_one(const cairn_judging *judge, cairn_law law, int j);
+
+/* The rounding of a sum, relative to the norm of its terms. */
+static const double cairn_sum_rounding = 8 * DBL_EPSILON;
 
 enum { CAIRN_JUDGED = 8 }; /* contacts of a group that is judged at once */
 

@@ -303,6 +303,7 @@ typedef struct contact {
     wide part;   /* 1/(1 + mu^2)         */
     wide number; /* of the contact       */
     wide scale2; /* S_j squared, raised by w |r_j|; 0: errors are not related to scales */
+    wide noise2; /* the rounding of u, squared                                         */
     int at;      /* where its sums are   */
     int d;       /* dimension            */
 } contact;
@@ -320,6 +321,7 @@ CAIRN_WIDE contact contact_of(const group *in, int d, int lane)
     wide most = wide_load(in->most + lane), most2 = most * most;
     carried2 = wide_choose(carried2 < most2, carried2, most2);
     c.scale2 = wide_choose(scale * scale > carried2, scale * scale, carried2);
+    c.noise2 = cairn_sum_rounding * cairn_sum_rounding * wide_load(in->terms2 + lane);
     return c;
 }
 
@@ -352,7 +354,7 @@ CAIRN_WIDE void add_errors(const contact *c, wide e2, wide fclib2, law_sums *sum
     sums->fclib2[c->at] += fclib2;
     sums->worst2[c->at] = wide_choose(worse, e2, sums->worst2[c->at]);
     sums->where[c->at] = wide_choose(worse, c->number, sums->where[c->at]);
-    wide share2 = wide_choose(e2 == wide_spread(0), wide_spread(0), e2 / c->scale2);
+    wide share2 = wide_choose(e2 <= c->noise2, wide_spread(0), e2 / c->scale2);
     sums->share2[c->at] =
         wide_choose(share2 <= sums->share2[c->at], sums->share2[c->at], share2); /* NaN stays */
 }
@@ -439,7 +441,8 @@ CAIRN_WIDE void add_plain(const contact *c, const group *in, int lane, vector u,
     wide weighed2 = c->w * c->w * r2, zero = wide_spread(0);
     wide burden2 = wide_choose(weighed2 == zero, zero, weighed2 / c->scale2);
     sums->plain[CAIRN_SUM_WEIGHED2][c->at] += weighed2;
-    sums->burden2[c->at] = wide_choose(burden2 > sums->burden2[c->at], burden2, sums->burden2[c->at]);
+    sums->burden2[c->at] =
+        wide_choose(burden2 > sums->burden2[c->at], burden2, sums->burden2[c->at]);
 }
 
 CAIRN_WIDE void add_off_cone(int at, wide off, group_sums *sums)

@@ -272,6 +272,25 @@ TEST(the_rounding_of_impulses_is_related_to_what_the_error_of_a_contact_is)
     }
 }
 
+/* The ball rolls along the floor at 1000 m/s: u_T is lost in rounding by some 1e-13 m/s, and so is
+ * u_N = -1e-13. Nothing else closes, so that S is as small: the quotient would say nothing. */
+TEST(an_error_within_the_rounding_of_its_own_terms_has_no_share)
+{
+    const double v_free[3] = { 1000, -1e-13, -1000 }, mu[1] = { 0 }, scale[1] = { 1e-16 };
+    const double b[2][2] = { { 0, 0 }, { 1e-13 - 1e-9, 0 } };
+    double r[4] = { 0 }, v[6], u[4];
+    cairn_problem p = one_contact(v_free, b[0], mu);
+    p.scale = p.most = scale;
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        const cairn_judging judge = { .p = &p, .r = r, .v = v, .u = u };
+        p.b = b[0];
+        cairn_problem_velocity(&p, r, v);
+        CHECK(cairn_judge_one(&judge, (cairn_law)law, 0).relative == 0);
+        p.b = b[1]; /* this is no rounding */
+        CHECK_CLOSE(cairn_judge_one(&judge, (cairn_law)law, 0).relative, 1e-9 / 1e-16, 1e-3);
+    }
+}
+
 /* W = diag(1/2, 3/2), v_free = (0, -2, 0), so q = (-2, 0): an equation and a motor of 1 N s that
  * wants 3 m/s. r = (3, 1): y = (-1/2, 3/2 - 3); e = (1/2, 0), closing (2, w |P(3/w)| = 3/2). */
 TEST(rows_are_judged_row_by_row)
@@ -388,6 +407,7 @@ GROUP(test_residual)
         CASE(sums_that_overflow_are_never_small),
         CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),
         CASE(the_rounding_of_impulses_is_related_to_what_the_error_of_a_contact_is),
+        CASE(an_error_within_the_rounding_of_its_own_terms_has_no_share),
         CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual),
         CASE(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads),
         CASE(contacts_of_balls_are_judged_like_their_rows));

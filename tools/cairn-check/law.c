@@ -156,7 +156,8 @@ static void add_share(const check_scale *c, double e, double doubt, double carri
     double scale = fmax(c->scale, fmin(carried, c->most));
     double slack = CHECK_ROUNDING * (c->size + carried);
     double low = e > doubt ? (e - doubt) / (scale + slack) : 0;
-    double high = scale > slack ? (e + doubt) / (scale - slack) : e + doubt > slack ? HUGE_VAL : 0;
+    /* a scale of rounding errors: what is related to it may be anything */
+    double high = scale > slack ? (e + doubt) / (scale - slack) : HUGE_VAL;
     s->share[0] = fmax(s->share[0], low);
     s->share[1] = fmax(s->share[1], high);
     s->carried2 += carried * carried;

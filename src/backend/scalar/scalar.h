@@ -54,10 +54,11 @@ typedef struct cairn_scalar_law_sums {
  *   terms2     squares of all terms of u: its rounding errors are relative to them
  *   drowned2   sum (w_j |r_j|)^2: the rounding of r itself, as a speed
  *   burden     with scales: largest w_j |r_j| over what the error of j is related to
+ *   noise2     the rounding of u of the contact that is judged now, squared
  *   violation  largest distance of an r_j from its cone, N s */
 typedef struct cairn_scalar_verdict {
     cairn_scalar_law_sums law[CAIRN_LAW_COUNT];
-    double r2, u2, terms2, drowned2, burden, violation;
+    double r2, u2, terms2, drowned2, burden, noise2, violation;
 } cairn_scalar_verdict;
 
 /* The table declares opaque types; these functions convert them back to this back end's types. */
