@@ -1,4 +1,5 @@
 /* test_sleep.c - bodies that sleep, what a step says about itself, and what a caller applies. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -432,6 +433,17 @@ TEST(sliding_without_gravity_has_a_finite_residual)
     }
 }
 
+/* The largest number says that there was nothing to divide by: the step missed, and is a step. */
+TEST(residuals_without_measure_are_no_failure)
+{
+    cairn_step_report report = { 0 };
+    cairn_judgement *said = &report.certificate.judgement;
+    said->asked.relative = said->coulomb.relative = DBL_MAX;
+    CHECK(cairn_report_is_finite(&report));
+    said->coulomb.relative = INFINITY;
+    CHECK(!cairn_report_is_finite(&report));
+}
+
 TEST(an_empty_world_is_perfect)
 {
     cairn_world *world = new_world(3, 10, 0.2, 0);
@@ -450,7 +462,8 @@ GROUP(test_certificate)
         CASE(the_gap_error_is_the_worst_of_all_contacts),
         CASE(friction_direction_is_right_when_solved),
         CASE(edges_show_in_the_residual_of_exact_coulomb),
-        CASE(sliding_without_gravity_has_a_finite_residual), CASE(an_empty_world_is_perfect));
+        CASE(sliding_without_gravity_has_a_finite_residual),
+        CASE(residuals_without_measure_are_no_failure), CASE(an_empty_world_is_perfect));
 }
 
 /* ==== test_applied: what a caller does to bodies between steps ================================ */
