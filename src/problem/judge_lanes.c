@@ -439,7 +439,8 @@ CAIRN_WIDE void add_plain(const contact *c, const group *in, int lane, vector u,
     sums->plain[CAIRN_SUM_R2][c->at] += r2;
     sums->plain[CAIRN_SUM_U2][c->at] += dot(u, u);
     wide weighed2 = c->w * c->w * r2, zero = wide_spread(0);
-    wide burden2 = wide_choose(weighed2 == zero, zero, weighed2 / c->scale2);
+    wide drowned2 = (4 * DBL_EPSILON * DBL_EPSILON) * weighed2;
+    wide burden2 = wide_choose(drowned2 <= c->noise2, zero, weighed2 / c->scale2);
     sums->plain[CAIRN_SUM_WEIGHED2][c->at] += weighed2;
     sums->burden2[c->at] =
         wide_choose(burden2 > sums->burden2[c->at], burden2, sums->burden2[c->at]);

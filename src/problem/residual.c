@@ -35,7 +35,7 @@
  * so large that u is lost in their rounding, u proves nothing.
  *
  * In problems with scales (world/scales.c) errors are related contact by contact instead, and so is
- * the rounding of r; an e_j within the rounding of the terms of its own u counts as 0:
+ * the rounding of r; either counts as 0 within the rounding of the terms of u_j:
  *     x = max e_j / S_j [+ 2 eps max w |r_j| / S_j],  S_j raised by w |r_j|; relative: cone.h.
  *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
@@ -95,10 +95,11 @@ CAIRN_INLINE double scale_of(const cairn_problem *p, int j, double weighed2)
     return cairn_larger(p->scale[j], cairn_smaller(sqrt(weighed2), p->most[j]));
 }
 
-/* w |r_j| related to the same velocity as its error. */
-CAIRN_INLINE double burden_of(const cairn_problem *p, int j, double weighed2)
+/* w |r_j| related to the same velocity as its error; 0: its rounding is within that of u. */
+CAIRN_INLINE double burden_of(const cairn_problem *p, int j, double weighed2, double noise)
 {
-    return p->scale && weighed2 > 0 ? sqrt(weighed2) / scale_of(p, j, weighed2) : 0;
+    double carried = p->scale ? sqrt(weighed2) : 0;
+    return 2 * DBL_EPSILON * carried <= noise ? 0 : carried / scale_of(p, j, weighed2);
 }
 
 static void add_error(int j, double e, double scale, double noise, cairn_law_sums *sums)
@@ -417,7 +418,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, i
     double r2 = square(d, r);
     judge->r2 += r2;
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
-    judge->burden = cairn_larger(judge->burden, burden_of(p, j, weighed2));
+    judge->burden = cairn_larger(judge->burden, burden_of(p, j, weighed2, judge->noise));
     judge->u2 += square(d, u);
     if (r2 > 0 || rows) /* r = 0 may violate bounds */
         judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));

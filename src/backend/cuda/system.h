@@ -460,7 +460,7 @@ struct BallJudge {
         double y[3], mu = p.mu[j], bias = p.b[j], w = at.mean();
         double wr[3] = { w * own[0], w * own[1], w * own[2] }, nothing[3] = { 0, 0, 0 };
         double terms2 = at.relative(p, v, y) + bias * bias;
-        double noise2 = 64 * DBL_EPSILON * DBL_EPSILON * terms2;
+        to.sums.noise2 = 64 * DBL_EPSILON * DBL_EPSILON * terms2;
         to.sums.terms2 += terms2;
         u[3 * j] = y[0], u[3 * j + 1] = y[1], u[3 * j + 2] = y[2];
         y[0] += bias;
@@ -475,7 +475,8 @@ struct BallJudge {
             double lift = law == CAIRN_LAW_COULOMB ? slip : 0;
             double lifted[3] = { y[0] + lift, y[1], y[2] };
             double map2 = map_error2(mu, wr, lifted), apart2 = ball_conditions2(mu, wr, y, lift);
-            add_error(&to.sums.law[law], j, apart2 > map2 ? apart2 : map2, scale, noise2);
+            add_error(&to.sums.law[law], j, apart2 > map2 ? apart2 : map2, scale,
+                      to.sums.noise2);
             to.sums.law[law].fclib2 += map_error2(mu, own, lifted);
         }
     }

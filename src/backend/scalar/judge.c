@@ -135,7 +135,7 @@ ANYWHERE double cairn_scalar_error_scale(const cairn_problem *p, int j, double w
 ANYWHERE void cairn_scalar_take_burden(const cairn_problem *p, double weighed2, double scale,
                                        cairn_scalar_verdict *out)
 {
-    if (p->scale && weighed2 > 0)
+    if (p->scale && 4 * DBL_EPSILON * DBL_EPSILON * weighed2 > out->noise2)
         out->burden = fmax(out->burden, sqrt(weighed2) / scale);
 }
 

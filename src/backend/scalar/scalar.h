@@ -116,7 +116,8 @@ void cairn_scalar_measure_contact(const cairn_scalar_system *s, int j, const dou
 void cairn_scalar_velocity(const cairn_scalar_system *s, const double *r, double *v);
 /* S_j, to which the error of contact j is related, raised to w |r_j|; 0: there are no scales. */
 double cairn_scalar_error_scale(const cairn_problem *p, int j, double weighed2);
-/* w |r_j|, related to the same velocity, counts among the largest. */
+/* w |r_j|, related to the same velocity, counts among the largest; not if its rounding is within
+ * that of u. */
 void cairn_scalar_take_burden(const cairn_problem *p, double weighed2, double scale,
                               cairn_scalar_verdict *out);
 /* The denominator of the relative residual of a law. */
