@@ -3,6 +3,8 @@
 #ifndef CAIRN_PROBLEM_JUDGE_H
 #define CAIRN_PROBLEM_JUDGE_H
 
+#include <float.h>
+
 #include "cairn/problem.h"
 #include "math/width.h"
 
@@ -36,6 +38,8 @@ typedef struct cairn_judging {
     double r2, u2;   /* squared norms, bias included             */
     double terms2;   /* squares of all terms of H v              */
     double drowned2; /* sum (2 eps w |r|)^2, (m/s)^2             */
+    double burden;   /* with scales: largest w |r_j| / S_j       */
+    double noise;    /* m/s: the rounding of u of the contact that is judged now */
     double cone_violation;
 } cairn_judging;
 
@@ -55,6 +59,9 @@ typedef struct cairn_judged {
 
 /* Only p, r, v and u of the judging are used: v are the velocities of r; u_j is written. */
 cairn_judged cairn_judge_one(const cairn_judging *judge, cairn_law law, int j);
+
+/* The rounding of a sum, relative to the norm of its terms. */
+static const double cairn_sum_rounding = 8 * DBL_EPSILON;
 
 enum { CAIRN_JUDGED = 8 }; /* contacts of a group that is judged at once */
 
@@ -90,7 +97,7 @@ typedef struct cairn_law_lanes {
 
 typedef struct cairn_judged_lanes {
     cairn_law_lanes convex, coulomb;
-    double plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED], off_cone2[CAIRN_JUDGED];
+    double plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED], off_cone2[CAIRN_JUDGED], burden2[CAIRN_JUDGED];
 } cairn_judged_lanes;
 
 /* The judges of one width: they judge whole groups from `begin` on, and return where the next group

@@ -144,7 +144,7 @@ typedef struct law_sums {
 typedef struct group_sums {
     law_sums convex, coulomb;
     wide plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED / LANES];
-    wide off_cone2[CAIRN_JUDGED / LANES];
+    wide off_cone2[CAIRN_JUDGED / LANES], burden2[CAIRN_JUDGED / LANES];
 } group_sums;
 
 /* ---- velocities of contacts of balls -------------------------------------------------------- */
@@ -303,6 +303,7 @@ typedef struct contact {
     wide part;   /* 1/(1 + mu^2)         */
     wide number; /* of the contact       */
     wide scale2; /* S_j squared, raised by w |r_j|; 0: errors are not related to scales */
+    wide noise2; /* the rounding of u, squared                                         */
     int at;      /* where its sums are   */
     int d;       /* dimension            */
 } contact;
@@ -320,6 +321,7 @@ CAIRN_WIDE contact contact_of(const group *in, int d, int lane)
     wide most = wide_load(in->most + lane), most2 = most * most;
     carried2 = wide_choose(carried2 < most2, carried2, most2);
     c.scale2 = wide_choose(scale * scale > carried2, scale * scale, carried2);
+    c.noise2 = cairn_sum_rounding * cairn_sum_rounding * wide_load(in->terms2 + lane);
     return c;
 }
 
@@ -352,7 +354,7 @@ CAIRN_WIDE void add_errors(const contact *c, wide e2, wide fclib2, law_sums *sum
     sums->fclib2[c->at] += fclib2;
     sums->worst2[c->at] = wide_choose(worse, e2, sums->worst2[c->at]);
     sums->where[c->at] = wide_choose(worse, c->number, sums->where[c->at]);
-    wide share2 = wide_choose(e2 == wide_spread(0), wide_spread(0), e2 / c->scale2);
+    wide share2 = wide_choose(e2 <= c->noise2, wide_spread(0), e2 / c->scale2);
     sums->share2[c->at] =
         wide_choose(share2 <= sums->share2[c->at], sums->share2[c->at], share2); /* NaN stays */
 }
@@ -436,7 +438,12 @@ CAIRN_WIDE void add_plain(const contact *c, const group *in, int lane, vector u,
     sums->plain[CAIRN_SUM_TERMS2][c->at] += wide_load(in->terms2 + lane);
     sums->plain[CAIRN_SUM_R2][c->at] += r2;
     sums->plain[CAIRN_SUM_U2][c->at] += dot(u, u);
-    sums->plain[CAIRN_SUM_WEIGHED2][c->at] += c->w * c->w * r2;
+    wide weighed2 = c->w * c->w * r2, zero = wide_spread(0);
+    wide drowned2 = (4 * DBL_EPSILON * DBL_EPSILON) * weighed2;
+    wide burden2 = wide_choose(drowned2 <= c->noise2, zero, weighed2 / c->scale2);
+    sums->plain[CAIRN_SUM_WEIGHED2][c->at] += weighed2;
+    sums->burden2[c->at] =
+        wide_choose(burden2 > sums->burden2[c->at], burden2, sums->burden2[c->at]);
 }
 
 CAIRN_WIDE void add_off_cone(int at, wide off, group_sums *sums)
@@ -523,6 +530,7 @@ CAIRN_WIDE void collect(const group_sums *sums, cairn_judged_lanes *out)
     collect_law(&sums->coulomb, &out->coulomb);
     memcpy(out->plain, sums->plain, sizeof out->plain);
     memcpy(out->off_cone2, sums->off_cone2, sizeof out->off_cone2);
+    memcpy(out->burden2, sums->burden2, sizeof out->burden2);
 }
 
 /* Judge whole groups from `begin` on; returns where the next group would begin. */

@@ -61,6 +61,10 @@
  * is then `whole`, unless it is within that of the sums: if impulses are so large that u is lost in
  * their rounding, u proves nothing.
  *
+ * In problems with scales (world/scales.c) errors are related contact by contact instead, and so is
+ * the rounding of r; either counts as 0 within the rounding of the terms of u_j:
+ *     x = max e_j / S_j [+ 2 eps max w |r_j| / S_j],  S_j raised by w |r_j|; relative: cone.h.
+ *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
  * a length for each part), so that rad/s are not added to m/s.
  *
@@ -78,9 +82,9 @@
 #include "problem/judge.h"
 #include "problem/operator.h"
 
-/* The rounding of a sum, relative to the norm of its terms; Coulomb's norm as a share of the convex
- * one, at least; the rounding of r that is ignored, relative to |q_closing|. */
-static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3, negligible = 1e-13;
+/* Coulomb's norm as a share of the convex one, at least; the rounding of r that is ignored,
+ * relative to |q_closing|. */
+static const double least_share = 1e-3, negligible = 1e-13;
 
 CAIRN_INLINE double square(int d, const double *x)
 {
@@ -118,9 +122,16 @@ CAIRN_INLINE double scale_of(const cairn_problem *p, int j, double weighed2)
     return cairn_larger(p->scale[j], cairn_smaller(sqrt(weighed2), p->most[j]));
 }
 
-static void add_error(int j, double e, double scale, cairn_law_sums *sums)
+/* w |r_j| related to the same velocity as its error; 0: its rounding is within that of u. */
+CAIRN_INLINE double burden_of(const cairn_problem *p, int j, double weighed2, double noise)
 {
-    double share = e == 0 ? 0 : e / scale;
+    double carried = p->scale ? sqrt(weighed2) : 0;
+    return 2 * DBL_EPSILON * carried <= noise ? 0 : carried / scale_of(p, j, weighed2);
+}
+
+static void add_error(int j, double e, double scale, double noise, cairn_law_sums *sums)
+{
+    double share = e <= noise ? 0 : e / scale;
     sums->e2 += e * e;
     sums->share = share <= sums->share ? sums->share : share; /* NaN stays */
     if (!(e <= sums->worst)) {
@@ -143,7 +154,8 @@ CAIRN_INLINE void add_contact(const cairn_judging *judge, int d, int j, double w
     /* without an impulse, or if nothing can move, the map is |P_K(-u)| for any w */
     double e2 = plain ? violation2 : w * w * natural_map(p, d, j, r, lifted, 1 / w);
     double apart2 = cairn_contact_conditions2(p, j, w, 0, r, u, lift);
-    add_error(j, sqrt(apart2 > e2 ? apart2 : e2), scale_of(p, j, w * w * r2), sums); /* NaN stays */
+    double e = sqrt(apart2 > e2 ? apart2 : e2); /* NaN stays */
+    add_error(j, e, scale_of(p, j, w * w * r2), judge->noise, sums);
     sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, lifted, 1);
 }
 
@@ -202,7 +214,8 @@ static double judge_rows(cairn_judging *judge, int j, const double *y)
     for (int i = 0; i < p->dimension; i++)
         weighed2 += w[i] * w[i] * r[i] * r[i];
     for (int k = 0; k < 2; k++) {
-        add_error(j, sqrt(rows_error2(p, j, w, r, y)), scale_of(p, j, weighed2), laws[k]);
+        double e = sqrt(rows_error2(p, j, w, r, y));
+        add_error(j, e, scale_of(p, j, weighed2), judge->noise, laws[k]);
         laws[k]->fclib2 += natural_map(p, d, j, r, y, 1);
     }
     return weighed2;
@@ -319,9 +332,9 @@ CAIRN_INLINE double free_squares(const cairn_problem *p, bool balls, int d, int 
 }
 
 /* Add the error of one contact; fclib2 is added elsewhere, in the original units. */
-static void merge(const cairn_law_sums *one, int j, double scale, cairn_law_sums *all)
+static void merge(const cairn_law_sums *one, int j, double scale, double noise, cairn_law_sums *all)
 {
-    add_error(j, sqrt(one->e2), scale, all);
+    add_error(j, sqrt(one->e2), scale, noise, all);
 }
 
 /* |r - P_K(r - u - shift n)|^2 */
@@ -368,9 +381,9 @@ static double judge_parts(cairn_judging *judge, int j, const double *u)
     cairn_judging view = { .p = &own.p, .r = scaled[0], .exact = judge->exact };
     judge_laws(&view, d, 0, w, scaled[1]);
     double weighed2 = w * w * square(d, scaled[0]), scale = scale_of(p, j, weighed2);
-    merge(&view.coulomb, j, scale, &judge->coulomb);
+    merge(&view.coulomb, j, scale, judge->noise, &judge->coulomb);
     if (!judge->exact)
-        merge(&view.convex, j, scale, &judge->convex);
+        merge(&view.convex, j, scale, judge->noise, &judge->convex);
     judge->coulomb.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_COULOMB, j, u));
     judge->convex.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_CONVEX, j, u));
     return weighed2;
@@ -423,13 +436,16 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, i
     u[0] += cairn_contact_bias(p, j);
     cairn_contact_comply(p, j, r, u);
     row_squares squares = squares_of(judge, balls, d, n, j);
+    double terms2 = squares.terms2 + (p->compliance ? compliance_squares(p, j, r) : 0);
+    judge->noise = p->scale ? cairn_sum_rounding * sqrt(terms2) : 0;
     double weighed2 = rows                         ? judge_rows(judge, j, u)
                       : kind == CAIRN_KIND_ROLLING ? judge_parts(judge, j, u)
                                                    : judge_cone(judge, d, j, squares.w, u);
-    judge->terms2 += squares.terms2 + (p->compliance ? compliance_squares(p, j, r) : 0);
+    judge->terms2 += terms2;
     double r2 = square(d, r);
     judge->r2 += r2;
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
+    judge->burden = cairn_larger(judge->burden, burden_of(p, j, weighed2, judge->noise));
     judge->u2 += square(d, u);
     if (r2 > 0 || rows) /* r = 0 may violate bounds */
         judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));
@@ -525,6 +541,7 @@ static void add_part(void *result, const void *value)
     sum->u2 += part->u2;
     sum->terms2 += part->terms2;
     sum->drowned2 += part->drowned2;
+    sum->burden = cairn_larger(sum->burden, part->burden);
     sum->cone_violation = fmax(sum->cone_violation, part->cone_violation);
 }
 
@@ -566,19 +583,17 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
     double terms2 = judge->terms2 + norms->terms2;
     if (!isfinite(sums->e2 + sums->fclib2 + terms2 + size + scale + judge->drowned2))
         return (cairn_residual){ INFINITY, INFINITY, INFINITY, INFINITY, sums->worst_contact };
-    bool noise = sums->e2 <= rounding * rounding * terms2;
+    bool noise = sums->e2 <= cairn_sum_rounding * cairn_sum_rounding * terms2;
     double error = noise ? 0 : sqrt(sums->e2);
-    double doubt = sqrt(judge->drowned2), least = rounding * sqrt(terms2);
+    double doubt = sqrt(judge->drowned2), least = cairn_sum_rounding * sqrt(terms2);
     bool doubtful = !(doubt <= fmax(negligible * scale, least));
     if (doubtful)
         error += doubt;
     double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
-    double relative = error == 0 ? 0 : cairn_share_residual(sums->share);
-    if (!judge->p->scale || doubtful)
-        relative = whole;
+    double share = (noise ? 0 : sums->share) + (doubtful ? 2 * DBL_EPSILON * judge->burden : 0);
     return (cairn_residual){
         .worst = sums->worst,
-        .relative = relative,
+        .relative = judge->p->scale ? cairn_share_residual(share) : whole,
         .whole = whole,
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
@@ -679,6 +694,8 @@ static int judge_by(cairn_judge_fn *run, cairn_judging *judge, int begin, int en
     judge->norms.convex2 += total(all.plain[CAIRN_SUM_CONVEX2]);
     for (int i = 0; i < CAIRN_JUDGED; i++)
         judge->cone_violation = fmax(judge->cone_violation, sqrt(all.off_cone2[i]));
+    for (int i = 0; i < CAIRN_JUDGED && judge->p->scale; i++)
+        judge->burden = cairn_larger(judge->burden, sqrt(all.burden2[i]));
     return stop;
 }
 

@@ -219,7 +219,7 @@ bool cairn_report_is_finite(const cairn_step_report *report)
     const cairn_energy *e = &report->energy;
     const cairn_residual *asked = &c->judgement.asked, *coulomb = &c->judgement.coulomb;
     return isfinite(asked->worst + coulomb->worst) && isfinite(asked->relative) &&
-           isfinite(coulomb->relative) && /* each may be DBL_MAX */
+           isfinite(coulomb->relative) && /* DBL_MAX: nothing to divide by */
            isfinite(c->gap_error + c->complementarity + c->friction_direction + c->dilatation) &&
            isfinite(c->spurious_work + c->cone_violation) &&
            isfinite(e->impact_loss + e->friction_loss + e->driver_work);

@@ -403,7 +403,7 @@ static cairn_status solve_others(const cairn_solving *s, stilling *q, cairn_answ
     } else {
         int others = q->by->count - q->count;
         TRY(cairn_solve_some(&rest, q->contact + q->count, others, answer));
-        cairn_phase_whole.judge(s, answer, &s->report->judgement);
+        cairn_judge_whole(s, answer);
     }
     s->report->iterations += spent;
     return CAIRN_OK;

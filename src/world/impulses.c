@@ -43,20 +43,23 @@ static void set_friction(cairn_contact_store *c, int j, double mu, cairn_answer 
 /* The first estimate of mu: at the sliding speeds before the step. */
 static void start_friction(const void *context, cairn_answer *answer)
 {
-    cairn_world *world = ((const cairn_step *)context)->world;
+    const cairn_step *step = context;
+    cairn_world *world = step->world;
     const cairn_problem *p = &answer->problem;
     for (int j = 0; j < world->contacts.count; j++) {
         double before[CAIRN_MAX_DIMENSION];
         cairn_contact_relative(p, p->dimension, p->block_size, j, answer->v_old, before);
         set_friction(&world->contacts, j, friction_at(world, j, before), answer);
     }
+    cairn_step_rescale(step, answer);
 }
 
 /* mu at the speeds of the answer; returns the largest change at a contact that pushes. Others have
  * no friction, so their change does not delay the end of the loop. */
 static double update_friction(const void *context, cairn_answer *answer)
 {
-    cairn_world *world = ((const cairn_step *)context)->world;
+    const cairn_step *step = context;
+    cairn_world *world = step->world;
     double largest = 0;
     for (int j = 0; j < world->contacts.count; j++) {
         size_t first = (size_t)j * (size_t)answer->problem.dimension;
@@ -65,6 +68,7 @@ static double update_friction(const void *context, cairn_answer *answer)
             largest = fmax(largest, fabs(mu - answer->mu[j]));
         set_friction(&world->contacts, j, mu, answer);
     }
+    cairn_step_rescale(step, answer);
     return cairn_link_largest(world->exchange.link, largest);
 }
 
@@ -205,7 +209,7 @@ static cairn_status solve_groups(const cairn_solving *s, const void *context, ca
     const cairn_phase still = cairn_phase_still(&awake);
     TRY(still.solve(s, still.context, answer));
     /* the certificate covers all contacts, including those of sleeping groups */
-    cairn_phase_whole.judge(s, answer, &s->report->judgement);
+    cairn_judge_whole(s, answer);
     return CAIRN_OK;
 }
 

@@ -5,7 +5,10 @@
  *     c_j = max(0, -(q_N + b)_j)             (m/s)
  * what the contact has to remove: the velocity at which it closes beyond its gap without any
  * impulse. Sliding does not count. For rows with bounds c_j is the error of r = 0.
- *     C_j = max c_i  over the group of j,    S_j = max(c_j, h |g|, C_j/1000).
+ *     C_j = max max(c_i, k_i/1000)  over the group of j,    S_j = max(c_j, h |g|, C_j/1000),
+ *     k_i = mu |q_T| - (q_N + b),            the same with moments of rolling and spinning,
+ * which is what the convex law has to remove: sliding alone must not make its errors infinite where
+ * nothing closes and there is no gravity.
  * A group is what candidate contacts and joints connect (groups.c), so that nothing elsewhere in
  * the world has a say. h |g|, which gravity adds in a step, is the floor: at rest, contacts inside
  * a heap close at 0. An impact acts on contacts that do not close themselves, with w |r_j|; C_j
@@ -29,8 +32,8 @@ static const double least_share = 1e-3;
 typedef struct scale_job {
     const cairn_problem *p;
     const cairn_groups *groups;
-    double *scale, *most;
-    double floor; /* m/s */
+    double *scale, *most; /* m/s: first c_j and max(c_j, k_j/1000), then S_j and C_j */
+    double floor;         /* m/s */
 } scale_job;
 
 /* What rows with bounds have to remove: |w P(-q/w)|. */
@@ -46,7 +49,7 @@ static double closing_of_rows(const cairn_problem *p, int j, const double *q)
     return sqrt(sum);
 }
 
-/* c_j */
+/* c_j and max(c_j, k_j/1000) */
 static void closing_range(int begin, int end, void *context)
 {
     const scale_job *job = context;
@@ -56,18 +59,20 @@ static void closing_range(int begin, int end, void *context)
         cairn_contact_relative(p, p->dimension, p->block_size, j, p->v_free, q);
         bool rows = p->bounded && p->bounded[j];
         double closing = rows ? closing_of_rows(p, j, q) : -(q[0] + cairn_contact_bias(p, j));
+        double lift = cairn_contact_sliding(p, j, q);
         job->scale[j] = closing > 0 ? closing : 0; /* not -0: errors are divided by it */
+        job->most[j] = cairn_larger(job->scale[j], least_share * (closing + lift));
     }
 }
 
-/* The largest c_j of each group, of all members. */
+/* C_j of each group, of all members. */
 static void find_closing(const scale_job *job, cairn_groups *g)
 {
     const cairn_problem *p = job->p;
     for (int j = 0; j < p->contacts; j++) {
         cairn_group *own = cairn_group_of(p, g, j);
         if (own)
-            own->closing = cairn_larger(own->closing, job->scale[j]);
+            own->closing = cairn_larger(own->closing, job->most[j]);
     }
     cairn_groups_spread(p, g, CAIRN_TOLD_CLOSING);
 }
@@ -78,7 +83,7 @@ static void scale_range(int begin, int end, void *context)
     const scale_job *job = context;
     for (int j = begin; j < end; j++) {
         const cairn_group *own = cairn_group_of(job->p, job->groups, j);
-        double most = own ? own->closing : job->scale[j];
+        double most = own ? own->closing : job->most[j];
         double least = cairn_larger(job->floor, least_share * most);
         job->most[j] = most;
         job->scale[j] = cairn_larger(job->scale[j], least);

@@ -591,6 +591,14 @@ static void judge_whole(const cairn_solving *s, cairn_answer *answer, cairn_judg
 
 const cairn_phase cairn_phase_whole = { solve_whole, judge_whole, NULL };
 
+void cairn_judge_whole(const cairn_solving *s, cairn_answer *answer)
+{
+    cairn_solve_report *report = s->report;
+    judge_whole(s, answer, &report->judgement);
+    if (!(s->fixed_point_tolerance > 0))
+        report->converged = report->judgement.asked.relative <= s->options.tolerance;
+}
+
 /* ---- friction laws -------------------------------------------------------------------------- */
 
 /* A report that did not converge says how much mu still changed. */

@@ -374,7 +374,7 @@ double cairn_step_closed(const cairn_step *step, double size);
 /* scales.c: the groups of the answer's problem, and the velocities to which the errors of its
  * contacts are related; once it has its v_free and b */
 cairn_status cairn_step_scales(const cairn_step *step, cairn_answer *answer);
-/* The same once b has changed; nothing where the problem has no scales. */
+/* The same once b or mu has changed; nothing where the problem has no scales. */
 void cairn_step_rescale(const cairn_step *step, cairn_answer *answer);
 
 /* impulses.c: the warm start: r and s of contacts and joints that existed before, else 0 */
@@ -611,6 +611,8 @@ typedef struct cairn_phase {
 } cairn_phase;
 
 extern const cairn_phase cairn_phase_whole; /* all contacts together */
+/* After a solve of some contacts: judge all, and say whether all meet the tolerance. */
+void cairn_judge_whole(const cairn_solving *s, cairn_answer *answer);
 
 /* equilibrium.c: groups that can rest are held; all other contacts are solved together. */
 typedef struct cairn_stillness {

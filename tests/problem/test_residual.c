@@ -273,6 +273,51 @@ TEST(an_impulse_of_rounding_at_an_open_contact_counts_as_none)
     CHECK(j.asked.relative == DBL_MAX);
 }
 
+/* The ball is wedged between a floor and a ceiling that push with R against each other: q = (-1, 0)
+ * and (1, 0), w = 1. With 2 + 2d + R below, u_N = d and -d: e = d over S = 0.01, and the rounding
+ * of R, 2 eps R/0.01, count; the norm over both contacts is sqrt(2) d. */
+TEST(the_rounding_of_impulses_is_related_to_what_the_error_of_a_contact_is)
+{
+    const double v_free[3] = { 0, -1, 0 }, mu[2] = { 0, 0 }, R = 1 << 20, share = 1e-4;
+    const double both[24] = { 0, 1, 0, 1, 0, 1, [12] = 0, -1, 0, -1, 0, 1 };
+    const double scale[2] = { 0.01, 0.01 };
+    const int32_t blocks[4] = { 0, -1, 0, -1 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    p.contacts = 2;
+    p.H = both;
+    p.block = blocks;
+    p.scale = p.most = scale;
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        double r[4] = { 2 + R, 0, R, 0 }, v[3], u[4];
+        cairn_judgement j;
+        cairn_judge(&p, (cairn_law)law, r, v, u, &j);
+        CHECK_NEAR(j.asked.relative, 2 * DBL_EPSILON * R / 0.01 / 10, 1e-12);
+        r[0] += 2 * 0.01 * share;
+        cairn_judge(&p, (cairn_law)law, r, v, u, &j);
+        CHECK_NEAR(j.asked.relative, share / (10 - 9 * share), 1e-8);
+        CHECK_NEAR(j.asked.whole, sqrt(2) * 0.01 * share, 1e-8);
+    }
+}
+
+/* The ball rolls along the floor at 1000 m/s: u_T is lost in rounding by some 1e-13 m/s, and so is
+ * u_N = -1e-13. Nothing else closes, so that S is as small: the quotient would say nothing. */
+TEST(an_error_within_the_rounding_of_its_own_terms_has_no_share)
+{
+    const double v_free[3] = { 1000, -1e-13, -1000 }, mu[1] = { 0 }, scale[1] = { 1e-16 };
+    const double b[2][2] = { { 0, 0 }, { 1e-13 - 1e-9, 0 } };
+    double r[4] = { 0 }, v[6], u[4];
+    cairn_problem p = one_contact(v_free, b[0], mu);
+    p.scale = p.most = scale;
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        const cairn_judging judge = { .p = &p, .r = r, .v = v, .u = u };
+        p.b = b[0];
+        cairn_problem_velocity(&p, r, v);
+        CHECK(cairn_judge_one(&judge, (cairn_law)law, 0).relative == 0);
+        p.b = b[1]; /* this is no rounding */
+        CHECK_CLOSE(cairn_judge_one(&judge, (cairn_law)law, 0).relative, 1e-9 / 1e-16, 1e-3);
+    }
+}
+
 /* W = diag(1/2, 3/2), v_free = (0, -2, 0), so q = (-2, 0): an equation and a motor of 1 N s that
  * wants 3 m/s. r = (3, 1): y = (-1/2, 3/2 - 3); e = (1/2, 0), closing (2, w |P(3/w)| = 3/2). */
 TEST(rows_are_judged_row_by_row)
@@ -389,6 +434,8 @@ GROUP(test_residual)
         CASE(an_impulse_outside_a_cone_with_edges_is_not_divided_by_friction),
         CASE(sums_that_overflow_are_never_small),
         CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),
+        CASE(the_rounding_of_impulses_is_related_to_what_the_error_of_a_contact_is),
+        CASE(an_error_within_the_rounding_of_its_own_terms_has_no_share),
         CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual),
         CASE(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads),
         CASE(contacts_of_balls_are_judged_like_their_rows));
@@ -408,6 +455,10 @@ static cairn_problem sample(cairn_arena *arena, lattice_problem *l, double **r)
     }
     for (int j = 0; j < l->p.contacts; j++)
         l->mu[j] = j % 5 == 0 || j < 5 * CAIRN_JUDGED ? 0 : l->mu[j]; /* also in whole groups */
+    double *scale = cairn_arena_doubles(arena, (size_t)l->p.contacts);
+    for (int j = 0; j < l->p.contacts; j++)
+        scale[j] = 1 + 0.5 * sin(j);
+    l->p.scale = l->p.most = scale;
     return lattice_of_balls(l);
 }
 
@@ -439,6 +490,31 @@ TEST(all_widths_give_the_same_bits)
         CHECK(one.r2 == other.r2 && one.u2 == other.u2 && one.terms2 == other.terms2);
         CHECK(one.drowned2 == other.drowned2 && one.cone_violation == other.cone_violation);
         CHECK(memcmp(one.u, other.u, 3 * (size_t)p.contacts * sizeof(double)) == 0);
+    }
+    cairn_arena_destroy(&arena);
+}
+
+/* Impulses that leave no velocity are larger than the rounding of u: the largest w |r_j|, over what
+ * the error of j is related to, here max(S_j, min(w |r_j|, S_j)) = S_j. */
+TEST(the_largest_burden_is_found_in_every_width)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    double *r, largest = 0;
+    cairn_problem p = sample(&arena, &l, &r);
+    double *v = cairn_arena_doubles(&arena, 6 * (size_t)p.blocks);
+    double *u = cairn_arena_doubles(&arena, 3 * (size_t)p.contacts);
+    p.b = NULL;
+    for (int j = 0; j < p.contacts - p.contacts % CAIRN_JUDGED; j++) {
+        double length = sqrt(r[3 * j] * r[3 * j] + r[3 * j + 1] * r[3 * j + 1] +
+                             r[3 * j + 2] * r[3 * j + 2]);
+        largest = fmax(largest, cairn_contact_inverse_mass(&p, j) * length / p.scale[j]);
+    }
+    CHECK(largest > 0);
+    for (int width = 0; width <= (int)cairn_width_best(); width++) {
+        cairn_judging judge = { .p = &p, .r = r, .v = v, .u = u };
+        cairn_judge_balls((cairn_width)width, &judge, 0, p.contacts);
+        CHECK_CLOSE(judge.burden, largest, 1e-12);
     }
     cairn_arena_destroy(&arena);
 }
@@ -656,7 +732,7 @@ TEST(conditions_are_judged_side_by_side_as_one_by_one)
             e2 += one.e2;
             q2 += one.q2;
         }
-        CHECK_NEAR(said.asked.relative, sqrt(e2 / q2), 1e-11 * sqrt(e2 / q2));
+        CHECK_NEAR(said.asked.whole, sqrt(e2 / q2), 1e-11 * sqrt(e2 / q2));
     }
     cairn_arena_destroy(&arena);
 }
@@ -682,7 +758,7 @@ TEST(a_second_judgement_needs_no_norms)
 
 GROUP(test_judge_balls)
 {
-    RUN(CASE(all_widths_give_the_same_bits),
+    RUN(CASE(all_widths_give_the_same_bits), CASE(the_largest_burden_is_found_in_every_width),
         CASE(without_friction_both_laws_are_one_and_give_the_bits_of_hardly_any),
         CASE(not_a_number_is_told_without_friction_too), CASE(rows_are_judged_as_balls_are),
         CASE(contacts_in_2d_are_judged_side_by_side),

@@ -313,9 +313,11 @@ def judge_objects():
     return silent
 
 
-# every kind of group in 2D and 3D, every scheme, and most options; impulses beside an edge of their cone (73, 252)
-SEEDS_OF_TESTS = [11, 16, 30, 40, 47, 51, 56, 73, 82, 89, 125, 129, 132, 135, 140, 148, 162, 163, 176, 194, 200, 205,
-                  219, 220, 252]
+# every kind of group in 2D and 3D, every scheme, and most options; impulses beside an edge of their cone (73, 252);
+# impulses that are large beside what closes (59, 81, 279, 286); groups in which nothing closes, without gravity
+# (143, 100021, 100039, 100289)
+SEEDS_OF_TESTS = [11, 16, 30, 40, 47, 51, 56, 59, 73, 81, 82, 89, 125, 129, 132, 135, 140, 143, 148, 162, 163, 176, 194,
+                  200, 205, 219, 220, 252, 279, 286, 100021, 100039, 100289]
 
 
 def main():

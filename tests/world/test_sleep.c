@@ -1,4 +1,5 @@
 /* test_sleep.c - bodies that sleep, what a step says about itself, and what a caller applies. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -413,6 +414,36 @@ TEST(edges_show_in_the_residual_of_exact_coulomb)
     CHECK(coulomb[1] < 0.2 * coulomb[0]);
 }
 
+/* Without gravity nothing closes where a ball slides along a floor, and so nothing is to be removed
+ * by Coulomb's law; the convex law lets it lift, which is no error without measure. */
+TEST(sliding_without_gravity_has_a_finite_residual)
+{
+    const char *const schemes[2] = { "convex", "coulomb" };
+    for (int i = 0; i < 2; i++) {
+        cairn_world *world = new_world(3, 0, 0.2, 0);
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.1 }, (cairn_vec3){ 0.6, 0.8, 0 });
+        cairn_step_options options = step_by(0.001, schemes[i], 1e-6);
+        cairn_step_report report = advance(world, &options, 1);
+        CHECK(report.solve.converged && report.candidates == 1);
+        CHECK(report.certificate.judgement.asked.relative <= 1e-6);
+        double coulomb = report.certificate.judgement.coulomb.relative;
+        CHECK(i ? coulomb == 0 : coulomb > 1 && coulomb < 1e4);
+        cairn_world_destroy(world);
+    }
+}
+
+/* The largest number says that there was nothing to divide by: the step missed, and is a step. */
+TEST(residuals_without_measure_are_no_failure)
+{
+    cairn_step_report report = { 0 };
+    cairn_judgement *said = &report.certificate.judgement;
+    said->asked.relative = said->coulomb.relative = DBL_MAX;
+    CHECK(cairn_report_is_finite(&report));
+    said->coulomb.relative = INFINITY;
+    CHECK(!cairn_report_is_finite(&report));
+}
+
 TEST(an_empty_world_is_perfect)
 {
     cairn_world *world = new_world(3, 10, 0.2, 0);
@@ -430,7 +461,9 @@ GROUP(test_certificate)
         CASE(a_loose_solve_shows_in_the_certificate),
         CASE(the_gap_error_is_the_worst_of_all_contacts),
         CASE(friction_direction_is_right_when_solved),
-        CASE(edges_show_in_the_residual_of_exact_coulomb), CASE(an_empty_world_is_perfect));
+        CASE(edges_show_in_the_residual_of_exact_coulomb),
+        CASE(sliding_without_gravity_has_a_finite_residual),
+        CASE(residuals_without_measure_are_no_failure), CASE(an_empty_world_is_perfect));
 }
 
 /* ==== test_applied: what a caller does to bodies between steps ================================ */

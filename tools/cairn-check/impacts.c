@@ -181,15 +181,17 @@ static bool may_spare(const check_run *run)
 }
 
 /* A contact that certainly hits, and certainly before all others near both bodies, is in the round,
- * or left out of this one and all that follow. Whether the latter is so for some contact. */
-static bool find_spared(check_run *run, int first, int end)
+ * or left out of this one and all that follow. Whether the latter is so for some contact. With
+ * `perhaps` also one that hits first within the rounding of its own time. */
+static bool find_spared(check_run *run, int first, int end, bool perhaps)
 {
     check_derived *c = &run->by_contact;
     bool found = false;
     for (int j = 0, i = first; j < run->contacts.count; j++) {
         const int32_t *body = run->contacts.body + 2 * j;
         double others = fmin(run->around_perhaps[body[0]], run->around_perhaps[body[1]]);
-        bool must = c->sure[j] > 0 && c->hits_at[j] <= others + 0.5 * TIE * run->settings.h;
+        double latest = others + 0.5 * TIE * run->settings.h + (perhaps ? c->hits_slack[j] : 0);
+        bool must = c->sure[j] > 0 && c->hits_at[j] <= latest;
         while (i < end && run->impacts.contact[i] < j)
             i++;
         bool there = i < end && run->impacts.contact[i] == j;
@@ -202,10 +204,37 @@ static bool find_spared(check_run *run, int first, int end)
     return found;
 }
 
+/* s: the latest time of impact i, by the contacts near its bodies. */
+static double latest_time(const check_run *run, int i, double size)
+{
+    const int32_t *body = run->contacts.body + 2 * run->impacts.contact[i];
+    double first = fmin(run->around[body[0]], run->around[body[1]]);
+    return first + TIE * run->settings.h + CHECK_ROUNDING * size;
+}
+
+/* Whether some contact that is not in the round hits before one that is. */
+static bool is_held_up(check_run *run, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        approach at = look_at(run, run->impacts.contact[i]);
+        if (run->impacts.time[i] > latest_time(run, i, time_size(run, &at)))
+            return true;
+    }
+    return false;
+}
+
+/* What was left out before this round. What may have been the first, and would hold the round up,
+ * was. */
+static bool finds_more(check_run *run, int first, int end)
+{
+    if (find_spared(run, first, end, false))
+        return true;
+    return may_spare(run) && is_held_up(run, first, end) && find_spared(run, first, end, true);
+}
+
 static void check_impact_at(check_run *run, int i)
 {
     int j = run->impacts.contact[i];
-    const int32_t *body = run->contacts.body + 2 * j;
     approach at = look_at(run, j);
     double t = run->impacts.time[i], size = time_size(run, &at);
     check_true(run->report, check_at(run, "impact", i, "contact"), hits(run, &at) != NO,
@@ -213,9 +242,8 @@ static void check_impact_at(check_run *run, int i)
     check_true(run->report, check_at(run, "impact", i, "contact"),
                !(run->by_contact.spared[j] > 0), "it was left out of an earlier round");
     check_same(run->report, check_at(run, "impact", i, "time"), t, time_of(run, j, &at), size);
-    double first = fmin(run->around[body[0]], run->around[body[1]]);
     check_between(run->report, check_at(run, "impact", i, "time, after those of its bodies"), t, 0,
-                  first + TIE * run->settings.h + CHECK_ROUNDING * size);
+                  latest_time(run, i, size));
     run->by_contact.round_bias[j] =
         run->contacts.restitution[j] * fmin(0, at.u + (t / run->settings.h - 0.5) * at.f) +
         (t / run->settings.h - 0.5) * at.f;
@@ -280,7 +308,7 @@ static void check_round(check_run *run, int first, int end)
         find_times(run);
         find_earliest(run);
         look_around(run);
-    } while (find_spared(run, first, end));
+    } while (finds_more(run, first, end));
     clear_round(run);
     for (int i = first; i < end; i++) {
         int j = run->impacts.contact[i];

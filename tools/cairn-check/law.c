@@ -35,7 +35,8 @@ typedef struct sums {
     double closing_size2;
     double all_size2; /* the same over all contacts and rows, open ones too              */
     double q2, r2, u2;
-    double share[2], carried2; /* bounds of max e_j / S_j; sum of (w |r|)^2 */
+    double share[2], carried2; /* bounds of max e_j / S_j; sum of (w |r|)^2          */
+    double burden;             /* largest w |r_j| / S_j, at most                     */
 } sums;
 
 /* A contact as the law sees it; q is u without impulses, with the lift of the convex law. */
@@ -155,10 +156,12 @@ static void add_share(const check_scale *c, double e, double doubt, double carri
     double scale = fmax(c->scale, fmin(carried, c->most));
     double slack = CHECK_ROUNDING * (c->size + carried);
     double low = e > doubt ? (e - doubt) / (scale + slack) : 0;
-    double high = scale > slack ? (e + doubt) / (scale - slack) : e + doubt > slack ? HUGE_VAL : 0;
+    /* a scale of rounding errors: what is related to it may be anything */
+    double high = scale > slack ? (e + doubt) / (scale - slack) : HUGE_VAL;
     s->share[0] = fmax(s->share[0], low);
     s->share[1] = fmax(s->share[1], high);
     s->carried2 += carried * carried;
+    s->burden = fmax(s->burden, carried > 0 ? carried / fmax(0, scale - slack) : 0);
 }
 
 /* A contact that is not open: its errors. */
@@ -344,19 +347,16 @@ static double residual_of_share(double x)
     return x < 1 ? x / (10 - 9 * x) : x;
 }
 
-/* Bounds of the relative residual, which is the whole one where errors are not related to scales,
- * and may be where the rounding of impulses drowns velocities. */
+/* Bounds of the relative residual, which is the whole one where errors are not related to scales.
+ * Where the rounding of impulses drowns velocities it may be added to the errors. */
 static void choose_relative(const sums *s, const double whole[2], double range[2])
 {
     double drowned = 4 * DBL_EPSILON * sqrt(s->carried2), e = sqrt(s->e2);
     bool noise = e <= CHECK_ROUNDING * sqrt(s->all_size2);
     bool doubtful = drowned > 0.5e-13 * sqrt(s->closing2);
     range[0] = s->scaled ? (noise ? 0 : residual_of_share(s->share[0])) : whole[0];
-    range[1] = s->scaled ? residual_of_share(s->share[1]) : whole[1];
-    if (s->scaled && doubtful) {
-        range[0] = fmin(range[0], whole[0]);
-        range[1] = fmax(range[1], whole[1]);
-    }
+    double added = doubtful ? 4 * DBL_EPSILON * s->burden : 0;
+    range[1] = s->scaled ? residual_of_share(s->share[1] + added) : whole[1];
 }
 
 /* The worse of the present values and a phase. */

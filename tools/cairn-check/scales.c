@@ -1,7 +1,8 @@
 /* scales.c - the velocities to which the errors of contacts are related, as files of version 3 do.
  *
  * With c_j = max(0, -(q_N + b)), for rows of joints the error of no impulse,
- *     C = max c_j over the group,   S_j = max(c_j, h |g|, C/1000),
+ *     C = max max(c_j, k_j/1000) over the group,   S_j = max(c_j, h |g|, C/1000),
+ *     k_j = mu |q_T| - (q_N + b), with rolling and spinning, what the convex law has to remove,
  *     x = max_j e_j / max(S_j, min(w |r_j|, C)),   relative = x/(10 - 9 x) for x <= 1, else x.
  * In an impact by Poisson's law q and b are those of the second phase, and r_j in S_j of it is the
  * impulse of both. A group is what contacts and joints connect; bodies that are fixed or driven do not connect. */
@@ -64,11 +65,16 @@ void check_find_groups(check_run *run)
         join(run, bodies_of(run, &run->rows[i]));
 }
 
-/* c_j, in the place of S_j. */
+/* c_j in the place of S_j, and max(c_j, k_j/1000) in that of C. */
 static check_scale closing_of_contact(const check_run *run, const check_phase *phase, int j)
 {
-    double q = phase->q[(size_t)j * (size_t)run->settings.components] + phase->bias[j];
-    return (check_scale){ .scale = fmax(0, -q), .size = run->by_contact.size[j] };
+    const double *q = phase->q + (size_t)j * (size_t)run->settings.components;
+    cone k = check_cone(run, phase, j, true);
+    double opens = q[0] + phase->bias[j], lift = k.mu * cone_sliding(&k, q) + cone_turning(&k, q);
+    double steep = 1 + k.mu + k.mu_rolling + k.mu_spinning, c = fmax(0, -opens);
+    return (check_scale){ .scale = c,
+                          .most = fmax(c, (lift - opens) / 1000),
+                          .size = run->by_contact.size[j] * (1 + steep / 1000) };
 }
 
 static bool begins_block(const check_run *run, int i)
@@ -85,7 +91,7 @@ static check_scale closing_of_block(const check_run *run, int first)
         sum += closing * closing;
         c.size += run->rows[i].size + closing;
     }
-    c.scale = sqrt(sum);
+    c.scale = c.most = sqrt(sum);
     return c;
 }
 
@@ -94,7 +100,7 @@ static void take_into(check_run *run, int32_t group, const check_scale *c)
     if (group < 0)
         return;
     check_scale *all = &run->group_scale[group];
-    all->most = fmax(all->most, c->scale);
+    all->most = fmax(all->most, c->most);
     all->size = fmax(all->size, c->size);
 }
 
@@ -102,7 +108,7 @@ static void take_into(check_run *run, int32_t group, const check_scale *c)
 static void finish(const check_run *run, int32_t group, check_scale *c)
 {
     double floor = run->settings.h * vec_norm(run->settings.gravity);
-    c->most = group < 0 ? c->scale : run->group_scale[group].most;
+    c->most = group < 0 ? c->most : run->group_scale[group].most;
     c->scale = fmax(c->scale, fmax(floor, c->most / 1000));
     c->size += group < 0 ? 0 : run->group_scale[group].size;
 }

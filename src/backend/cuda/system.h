@@ -399,6 +399,7 @@ struct Verdict {
         sums.u2 += more.sums.u2;
         sums.terms2 += more.sums.terms2;
         sums.drowned2 += more.sums.drowned2;
+        sums.burden = fmax(sums.burden, more.sums.burden);
         sums.violation = fmax(sums.violation, more.sums.violation);
     }
 };
@@ -440,9 +441,10 @@ struct BallJudge {
     const double *r, *v;
     double *u;
 
-    ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int64_t j, double e2, double scale)
+    ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int64_t j, double e2, double scale,
+                                   double noise2)
     {
-        double e = sqrt(e2), share = e == 0 ? 0 : e / scale;
+        double e = sqrt(e2), share = e2 <= noise2 ? 0 : e / scale;
         sums->e2 += e2;
         sums->share = share <= sums->share ? sums->share : share;
         if (!(e <= sums->worst)) {
@@ -457,20 +459,24 @@ struct BallJudge {
         const double own[3] = { r[3 * j], r[3 * j + 1], r[3 * j + 2] };
         double y[3], mu = p.mu[j], bias = p.b[j], w = at.mean();
         double wr[3] = { w * own[0], w * own[1], w * own[2] }, nothing[3] = { 0, 0, 0 };
-        to.sums.terms2 += at.relative(p, v, y) + bias * bias;
+        double terms2 = at.relative(p, v, y) + bias * bias;
+        to.sums.noise2 = 64 * DBL_EPSILON * DBL_EPSILON * terms2;
+        to.sums.terms2 += terms2;
         u[3 * j] = y[0], u[3 * j + 1] = y[1], u[3 * j + 2] = y[2];
         y[0] += bias;
         to.sums.u2 += length_of2(y);
         to.sums.r2 += length_of2(own);
-        to.sums.drowned2 += length_of2(wr);
-        to.sums.violation = fmax(to.sums.violation, sqrt(map_error2(mu, own, nothing)));
         double scale = cairn_scalar_error_scale(&p, (int)j, length_of2(wr));
+        to.sums.drowned2 += length_of2(wr);
+        cairn_scalar_take_burden(&p, length_of2(wr), scale, &to.sums);
+        to.sums.violation = fmax(to.sums.violation, sqrt(map_error2(mu, own, nothing)));
         double slip = mu * sqrt(y[1] * y[1] + y[2] * y[2]);
         for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
             double lift = law == CAIRN_LAW_COULOMB ? slip : 0;
             double lifted[3] = { y[0] + lift, y[1], y[2] };
             double map2 = map_error2(mu, wr, lifted), apart2 = ball_conditions2(mu, wr, y, lift);
-            add_error(&to.sums.law[law], j, apart2 > map2 ? apart2 : map2, scale);
+            add_error(&to.sums.law[law], j, apart2 > map2 ? apart2 : map2, scale,
+                      to.sums.noise2);
             to.sums.law[law].fclib2 += map_error2(mu, own, lifted);
         }
     }

@@ -113,9 +113,10 @@ ANYWHERE static double conditions2(const cairn_problem *p, int j, double w, cons
 
 /* ---- one contact ---------------------------------------------------------------------------- */
 
-ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int j, double e2, double scale)
+ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int j, double e2, double scale,
+                               double noise2)
 {
-    double e = sqrt(e2), share = e == 0 ? 0 : e / scale;
+    double e = sqrt(e2), share = e2 <= noise2 ? 0 : e / scale;
     sums->e2 += e2;
     sums->share = share <= sums->share ? sums->share : share;
     /* written so that NaN counts as worse */
@@ -129,6 +130,13 @@ ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int j, double e2, do
 ANYWHERE double cairn_scalar_error_scale(const cairn_problem *p, int j, double weighed2)
 {
     return p->scale ? fmax(p->scale[j], fmin(sqrt(weighed2), p->most[j])) : 0;
+}
+
+ANYWHERE void cairn_scalar_take_burden(const cairn_problem *p, double weighed2, double scale,
+                                       cairn_scalar_verdict *out)
+{
+    if (p->scale && 4 * DBL_EPSILON * DBL_EPSILON * weighed2 > out->noise2)
+        out->burden = fmax(out->burden, sqrt(weighed2) / scale);
 }
 
 /* mu s: s = |u_T| for exact Coulomb, the s of the problem for the convex law */
@@ -237,10 +245,11 @@ ANYWHERE static void judge_cone(const cairn_scalar_system *s, int j, const doubl
     double scale = cairn_scalar_error_scale(s->p, j, weighed2);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
         double e2 = error2(at.p, (cairn_law)law, at.j, at.w, own_r, own_u);
-        add_error(&out->law[law], j, e2, scale);
+        add_error(&out->law[law], j, e2, scale, out->noise2);
         out->law[law].fclib2 += literature2(s->p, (cairn_law)law, j, r, u);
     }
     out->drowned2 += weighed2;
+    cairn_scalar_take_burden(s->p, weighed2, scale, out);
 }
 
 ANYWHERE static void judge_rows(const cairn_scalar_system *s, int j, const double *r,
@@ -252,10 +261,11 @@ ANYWHERE static void judge_rows(const cairn_scalar_system *s, int j, const doubl
         weighed2 += w[i] * w[i] * r[i] * r[i];
     double scale = cairn_scalar_error_scale(s->p, j, weighed2);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
-        add_error(&out->law[law], j, rows_error2(s->p, j, w, r, y), scale);
+        add_error(&out->law[law], j, rows_error2(s->p, j, w, r, y), scale, out->noise2);
         out->law[law].fclib2 += natural_map2(s->p, j, r, y, 1);
     }
     out->drowned2 += weighed2;
+    cairn_scalar_take_burden(s->p, weighed2, scale, out);
 }
 
 /* Sum of the squares of all terms that are added up in H_j v + b, or in (W r)_j + b in the local
@@ -292,10 +302,12 @@ ANYWHERE void cairn_scalar_judge_contact(const cairn_scalar_system *s, int j, co
     cairn_scalar_comply(s, j, r_j, y);
     cairn_scalar_comply(s, j, r_j, pull);
     /* y = u + b n + eps r; `pull` is its part eps r alone, for the estimate of rounding */
+    double terms2 = term_squares(s, j, r, v) + squared(s->d, pull);
+    out->noise2 = 64 * DBL_EPSILON * DBL_EPSILON * terms2;
     (cairn_is_bounded(s->p, j) ? judge_rows : judge_cone)(s, j, r_j, y, out);
     out->r2 += squared(s->d, r_j);
     out->u2 += squared(s->d, y);
-    out->terms2 += term_squares(s, j, r, v) + squared(s->d, pull);
+    out->terms2 += terms2;
     out->violation =
         fmax(out->violation, sqrt(natural_map2(s->p, j, r_j, (const double[WIDEST]){ 0 }, 0)));
 }
@@ -344,14 +356,15 @@ static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law
     double rounding = 8 * DBL_EPSILON * sqrt(found->terms2 + norms->terms2);
     if (!isfinite(sums->e2 + sums->fclib2 + rounding + size + scale + drowned))
         return (cairn_residual){ INFINITY, INFINITY, INFINITY, INFINITY, sums->worst_contact };
-    double error = sqrt(sums->e2) <= rounding ? 0 : sqrt(sums->e2);
+    bool noise = sqrt(sums->e2) <= rounding;
+    double error = noise ? 0 : sqrt(sums->e2);
     bool doubtful = drowned > fmax(1e-13 * scale, rounding);
     if (doubtful)
         error += drowned;
     double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
-    double share = error == 0 ? 0 : cairn_share_residual(sums->share);
+    double share = (noise ? 0 : sums->share) + (doubtful ? 2 * DBL_EPSILON * found->burden : 0);
     return (cairn_residual){ .worst = sums->worst,
-                             .relative = scaled && !doubtful ? share : whole,
+                             .relative = scaled ? cairn_share_residual(share) : whole,
                              .whole = whole,
                              .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
                              .worst_contact = sums->worst_contact };

@@ -53,10 +53,12 @@ typedef struct cairn_scalar_law_sums {
  *   r2, u2     |r|^2, |u + b n|^2
  *   terms2     squares of all terms of u: its rounding errors are relative to them
  *   drowned2   sum (w_j |r_j|)^2: the rounding of r itself, as a speed
+ *   burden     with scales: largest w_j |r_j| over what the error of j is related to
+ *   noise2     the rounding of u of the contact that is judged now, squared
  *   violation  largest distance of an r_j from its cone, N s */
 typedef struct cairn_scalar_verdict {
     cairn_scalar_law_sums law[CAIRN_LAW_COUNT];
-    double r2, u2, terms2, drowned2, violation;
+    double r2, u2, terms2, drowned2, burden, noise2, violation;
 } cairn_scalar_verdict;
 
 /* The table declares opaque types; these functions convert them back to this back end's types. */
@@ -112,9 +114,13 @@ void cairn_scalar_measure_contact(const cairn_scalar_system *s, int j, const dou
 
 /* v = v_free + M^-1 H' r */
 void cairn_scalar_velocity(const cairn_scalar_system *s, const double *r, double *v);
-/* The denominator of the relative residual of a law. */
 /* S_j, to which the error of contact j is related, raised to w |r_j|; 0: there are no scales. */
 double cairn_scalar_error_scale(const cairn_problem *p, int j, double weighed2);
+/* w |r_j|, related to the same velocity, counts among the largest; not if its rounding is within
+ * that of u. */
+void cairn_scalar_take_burden(const cairn_problem *p, double weighed2, double scale,
+                              cairn_scalar_verdict *out);
+/* The denominator of the relative residual of a law. */
 double cairn_scalar_scale_of(const cairn_scalar_norms *norms, cairn_law law);
 /* The judgement from the sums over all contacts. */
 void cairn_scalar_conclude(const cairn_scalar_norms *norms, cairn_law law, bool scaled,
