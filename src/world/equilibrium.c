@@ -9,7 +9,7 @@
  *     min 1/2 r'W r + q' r,   r in K,     q = H v_free + w + b' n,
  * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity. The
  * impulses of the last step are kept if they solve it to FINER of the tolerance, which is what
- * bodies at rest may creep. If not, it is solved to FINEST, so that errors, which add up from step
+ * bodies at rest may creep (to ENOUGH where some body is faster than CALM). If not, it is solved to FINEST, so that errors, which add up from step
  * to step, leave many steps in which nothing is to be done: by sweeps, and where these do not get
  * there by Newton's method. Of all impulses that hold, both find some near those that they start
  * from, while interior points go to the middle, which may be far away.
@@ -22,8 +22,9 @@
  *
  * Groups of more than MOST_CONTACTS contacts, and piles on a device, are not asked. The work is
  * bounded by MOST_UPDATES contacts swept, or FEWEST sweeps, and by a tenth of the iterations; where
- * Newton's method cannot be used (run.parts), by half of them. Newton's method takes at most
- * MOST_NEWTON steps, and MOST_FACTORED contacts times steps. */
+ * Newton's method cannot be used (run.parts), by half of them. Newton's method is for groups whose
+ * bodies are slower than CALM; it takes at most MOST_NEWTON steps, and MOST_FACTORED contacts times
+ * steps. */
 #include <math.h>
 #include <string.h>
 
@@ -40,16 +41,17 @@
 /* Of the tolerance: what is kept; what is aimed at; what is accepted. Tolerances count up to
  * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down to
  * LEAST and FINE: less is hard to reach, and shows no more. */
-static const double FINER = 1e-3, FINEST = 1e-6, ENOUGH = 1e-2;
+static const double FINER = 1e-3, FINEST = 1e-5, FINE_NEWTON = 1e-4, ENOUGH = 1e-2;
 static const double COARSEST = 1e-3, LEAST = 1e-9, FINE = 1e-8;
 static const double HOPE = 1e-2;    /* residual beyond which a group is left alone                */
+static const double CALM = 0.05;    /* h |g + F/m|: speed of bodies that have come to rest        */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50 };
-enum { MOST_NEWTON = 50, MOST_FACTORED = 50000, LOOK_GRAIN = 512 };
+enum { MOST_NEWTON = 40, MOST_FACTORED = 50000, LOOK_GRAIN = 512 };
 
 /* Marks of a group: something moves it or it is not quiet; the program is not solved well enough to
- * be kept; is not solved; the law of the scheme is missed; by far. */
-enum { LOUD = 1, LOOSE = 2, FALLS = 4, UNHELD = 8, HOPELESS = 16 };
+ * be kept; is not solved; the law of the scheme is missed; by far; a body has not come to rest. */
+enum { LOUD = 1, LOOSE = 2, FALLS = 4, UNHELD = 8, HOPELESS = 16, LIVELY = 32 };
 
 /* What the stages of this file share. */
 typedef struct stilling {
@@ -67,11 +69,13 @@ typedef struct stilling {
 
 /* ---- quiet groups --------------------------------------------------------------------------- */
 
-static bool is_quiet(const cairn_step *step, const cairn_free_motion *motion, int i)
+/* LOUD, LIVELY or 0 */
+static uint8_t unrest_of(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
     const cairn_body_store *b = &step->world->bodies;
-    cairn_vec3 pull = cairn_sub(motion->v_free[i], b->v[i]);
-    return cairn_norm(b->v[i]) + b->extent[i] * cairn_norm(b->omega[i]) <= cairn_norm(pull);
+    double pull = cairn_norm(cairn_sub(motion->v_free[i], b->v[i]));
+    double speed = cairn_norm(b->v[i]) + b->extent[i] * cairn_norm(b->omega[i]);
+    return !(speed <= pull) ? LOUD : speed <= CALM * pull ? 0 : LIVELY;
 }
 
 /* Whether a driven body, a belt or a cell carries contact j along. Rows of joints are not asked:
@@ -96,12 +100,12 @@ static void mark_groups(const cairn_step *step, const cairn_free_motion *motion,
     }
     for (int i = step->held; i < step->world->bodies.count; i++) {
         cairn_group *own = cairn_group_of_row(step, g, i);
-        if (own && cairn_world_moves(step->world, i) && !is_quiet(step, motion, i))
-            own->marks |= LOUD;
+        if (own && cairn_world_moves(step->world, i))
+            own->marks |= unrest_of(step, motion, i);
     }
     cairn_groups_spread(p, g, CAIRN_TOLD_MARKS);
     for (int i = 0; i < step->blocks; i++)
-        g->group[i].sleeper = g->first[i] == i && !g->group[i].marks;
+        g->group[i].sleeper = g->first[i] == i && !(g->group[i].marks & LOUD);
 }
 
 /* Count the contacts of each quiet group, and leave the large ones out. */
@@ -124,16 +128,32 @@ static bool is_quiet_contact(const stilling *q, int j)
     return own && own->sleeper;
 }
 
-/* The contacts of quiet groups of all members, each counted once. */
-static int64_t count_quiet(const stilling *q)
+/* How contacts of some groups are solved. */
+typedef struct method {
+    const char *solver;
+    int64_t sweeps;        /* iterations, at most            */
+    double finest;         /* of the tolerance: aimed at     */
+    uint8_t with, without; /* marks of the groups, some; none */
+} method;
+
+static bool is_meant(const method *by, uint8_t marks)
+{
+    return (marks & by->with) && !(marks & by->without);
+}
+
+/* The contacts of quiet groups of all members, each counted once; `by` NULL: of all of them. */
+static int64_t count_quiet(const stilling *q, const method *by)
 {
     const cairn_problem *p = &q->answer->problem;
+    const cairn_span all = { 0, p->contacts, 0 };
+    const cairn_parted whole = { .count = 1, .span = &all };
+    const cairn_parted *own = p->cut ? &p->cut->contacts : &whole;
     int64_t count = 0;
-    if (!cairn_problem_link(p))
-        return q->count;
-    for (int k = 0; k < p->cut->contacts.count; k++)
-        for (int j = p->cut->contacts.span[k].begin; j < p->cut->contacts.span[k].end; j++)
-            count += is_quiet_contact(q, j);
+    for (int k = 0; k < own->count; k++)
+        for (int j = own->span[k].begin; j < own->span[k].end; j++) {
+            const cairn_group *group = cairn_group_of(p, &q->groups, j);
+            count += group && group->sleeper && (!by || is_meant(by, group->marks));
+        }
     return cairn_link_sum(cairn_problem_link(p), count);
 }
 
@@ -150,7 +170,7 @@ static void list_quiet(stilling *q)
         bool first = is_quiet_contact(q, j);
         q->contact[first ? quiet++ : q->count + others++] = j;
     }
-    q->all = count_quiet(q);
+    q->all = count_quiet(q, NULL);
 }
 
 static cairn_status find_quiet(stilling *q)
@@ -236,62 +256,66 @@ static bool slides_fast(const stilling *q, int j)
 static uint8_t marks_of(const stilling *q, int j)
 {
     const cairn_answer *answer = q->answer;
-    double tolerance = q->s->options.tolerance;
-    cairn_judging judge = {
-        .p = &q->question, .r = q->r, .v = answer->v, .u = answer->u, .exact = false
-    };
-    double program = cairn_judge_one(&judge, CAIRN_LAW_CONVEX, j).relative;
-    judge.p = &answer->problem;
-    double law = cairn_judge_one(&judge, q->s->scheme->law, j).relative;
+    double tolerance = q->s->options.tolerance, program[CAIRN_LAW_COUNT], law[CAIRN_LAW_COUNT];
+    cairn_judging judge = { .p = &q->question, .r = q->r, .v = answer->v, .u = answer->u };
     uint8_t marks = 0;
+    cairn_judge_both(&judge, j, program);
+    memcpy(law, program, sizeof law);
+    judge.p = &answer->problem;
+    if (judge.p->b[j] != q->question.b[j])
+        cairn_judge_both(&judge, j, law);
+    double missed = law[q->s->scheme->law], open = program[CAIRN_LAW_CONVEX];
+    bool lively = cairn_group_of(judge.p, &q->groups, j)->marks & LIVELY;
     /* written so that NaN has all marks */
-    marks |= program <= share_of_tolerance(q, FINER, 10 * LEAST) ? 0 : LOOSE;
-    marks |= program <= cairn_larger(FINE, ENOUGH * tolerance) ? 0 : FALLS;
-    marks |= law <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
-    marks |= law <= cairn_larger(HOPE, tolerance) ? 0 : HOPELESS;
+    marks |= open <= share_of_tolerance(q, lively ? ENOUGH : FINER, 10 * LEAST) ? 0 : LOOSE;
+    marks |= open <= cairn_larger(FINE, ENOUGH * tolerance) ? 0 : FALLS;
+    marks |= missed <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
+    marks |= law[CAIRN_LAW_COULOMB] <= cairn_larger(HOPE, tolerance) ? 0 : HOPELESS;
     return marks;
 }
 
+/* Contacts to look at. */
+typedef struct look_job {
+    stilling *q;
+    const int32_t *contact;
+} look_job;
+
 static void look_range(int begin, int end, void *context)
 {
-    const stilling *q = context;
+    const look_job *job = context;
     for (int k = begin; k < end; k++)
-        q->found[k] = marks_of(q, q->contact[k]);
+        job->q->found[k] = marks_of(job->q, job->contact[k]);
 }
 
-/* The marks of all quiet groups. */
-static void look(stilling *q)
+/* The marks of these groups; NULL: of all. The contacts are theirs. Other members know the groups by
+ * the same marks. */
+static void look(stilling *q, const method *by, const int32_t *contact, int count)
 {
     const cairn_problem *p = &q->answer->problem;
+    look_job job = { q, contact };
     cairn_problem_velocity(p, q->r, q->answer->v);
-    cairn_parallel_for(q->count, LOOK_GRAIN, look_range, q);
+    cairn_parallel_for(count, LOOK_GRAIN, look_range, &job);
     for (int i = 0; i < p->blocks; i++)
-        q->groups.group[i].marks &= LOUD;
-    for (int k = 0; k < q->count; k++)
-        cairn_group_of(p, &q->groups, q->contact[k])->marks |= q->found[k];
+        if (!by || is_meant(by, q->groups.group[i].marks))
+            q->groups.group[i].marks &= LOUD | LIVELY;
+    for (int k = 0; k < count; k++)
+        cairn_group_of(p, &q->groups, contact[k])->marks |= q->found[k];
     cairn_groups_spread(p, &q->groups, CAIRN_TOLD_MARKS);
 }
 
 /* ---- better impulses ------------------------------------------------------------------------ */
-
-/* How contacts of some groups are solved. */
-typedef struct method {
-    const char *solver;
-    int64_t sweeps;        /* iterations, at most            */
-    uint8_t with, without; /* marks of the groups, some; none */
-} method;
 
 /* The contacts of these groups, ascending; *all: their number, of all members. */
 static int list_marked(const stilling *q, const method *by, int32_t *list, int64_t *all)
 {
     const cairn_problem *p = &q->answer->problem;
     int count = 0;
-    for (int k = 0; k < q->count; k++) {
+    for (int k = 0; k < q->count; k++) { /* quiet ones come first */
         uint8_t marks = cairn_group_of(p, &q->groups, q->contact[k])->marks;
-        if ((marks & by->with) && !(marks & by->without))
+        if (is_meant(by, marks))
             list[count++] = q->contact[k];
     }
-    *all = cairn_problem_link(p) ? cairn_link_sum(cairn_problem_link(p), count) : count;
+    *all = count_quiet(q, by);
     return count;
 }
 
@@ -313,7 +337,7 @@ static cairn_status solve_list(stilling *q, const method *by, const int32_t *lis
     for (size_t k = 0; k < (size_t)count; k++)
         memcpy(r + k * d, q->r + (size_t)list[k] * d, d * sizeof *r);
     o.law = CAIRN_LAW_CONVEX;
-    o.tolerance = share_of_tolerance(q, FINEST, LEAST);
+    o.tolerance = share_of_tolerance(q, by->finest, LEAST);
     o.approach = 0;
     o.solver = by->solver;
     o.max_iterations = by->sweeps;
@@ -339,7 +363,7 @@ static cairn_status improve(stilling *q)
     int32_t *list = cairn_arena_take(q->s->scratch, (size_t)q->count, sizeof *list);
     bool newton = !q->question.cut && accepts(q, "newton"); /* members cannot factorise */
     int64_t all, most = q->s->options.max_iterations / (newton ? 10 : 2);
-    method by = { accepts(q, "ngs") ? "ngs" : "auto", 0, LOOSE | UNHELD, 0 };
+    method by = { accepts(q, "ngs") ? "ngs" : "auto", 0, FINEST, LOOSE | UNHELD, 0 };
     if (!list)
         return CAIRN_NO_MEMORY;
     int count = list_marked(q, &by, list, &all);
@@ -349,15 +373,15 @@ static cairn_status improve(stilling *q)
     budget = budget < FEWEST ? FEWEST : budget;
     by.sweeps = budget < most ? budget : most;
     TRY(solve_list(q, &by, list, count));
-    look(q);
-    by = (method){ "newton", MOST_NEWTON, LOOSE, HOPELESS };
+    look(q, &by, list, count);
+    by = (method){ "newton", MOST_NEWTON, FINE_NEWTON, LOOSE, HOPELESS | LIVELY };
     count = list_marked(q, &by, list, &all);
     if (!newton || count == 0 || count > MOST_CONTACTS)
         return CAIRN_OK;
     by.sweeps = MOST_FACTORED / count < MOST_NEWTON ? MOST_FACTORED / count : MOST_NEWTON;
     by.sweeps = by.sweeps < most ? by.sweeps : most;
     TRY(solve_list(q, &by, list, count));
-    look(q);
+    look(q, &by, list, count);
     return CAIRN_OK;
 }
 
@@ -409,6 +433,18 @@ static cairn_status solve_others(const cairn_solving *s, stilling *q, cairn_answ
     return CAIRN_OK;
 }
 
+/* Whether all contacts are those of quiet groups, and their impulses still satisfy the law as closely
+ * as can be wanted: the step of a world at rest. */
+static bool rests_on(const cairn_solving *s, const stilling *q, cairn_answer *answer)
+{
+    if (q->all < cairn_problem_size(&answer->problem) || cairn_scheme_is_mixed(s->scheme))
+        return false;
+    answer->s_held = NULL;
+    answer->exact = NULL;
+    cairn_judge_whole(s, answer);
+    return s->report->judgement.asked.relative <= share_of_tolerance(q, FINER, 10 * LEAST);
+}
+
 static cairn_status solve_still(const cairn_solving *s, const void *context, cairn_answer *answer)
 {
     const cairn_stillness *by = context;
@@ -418,9 +454,11 @@ static cairn_status solve_still(const cairn_solving *s, const void *context, cai
     TRY(find_quiet(&q));
     if (q.all == 0)
         return solve_all(s, by, answer);
-    TRY(pose_question(&q));
     *s->report = (cairn_solve_report){ .converged = true, .solver = s->options.solver };
-    look(&q);
+    if (rests_on(s, &q, answer))
+        return CAIRN_OK;
+    TRY(pose_question(&q));
+    look(&q, NULL, q.contact, q.count);
     TRY(improve(&q));
     hold(&q);
     return solve_others(s, &q, answer);
