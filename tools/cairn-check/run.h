@@ -528,6 +528,7 @@ typedef struct check_run {
     int *group_first;                    /* a body of its group: gain.c                       */
     double *group_gain;                  /* J: of the group that this body names              */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
+    double fastest_sure;                 /* likewise of those that close without doubt        */
     char *side;         /* scratch of joint_rows.c for one joint                    */
     vec *hang;          /* m: likewise, from a body to its image that hangs there   */
     check_swing *swing; /* how it swings                                       */
