@@ -59,8 +59,8 @@ typedef struct cairn_judged {
 
 /* Only p, r, v and u of the judging are used: v are the velocities of r; u_j is written. */
 cairn_judged cairn_judge_one(const cairn_judging *judge, cairn_law law, int j);
-/* The residuals of a contact by both laws, for a problem with scales; likewise. */
-void cairn_judge_both(const cairn_judging *judge, int j, double relative[CAIRN_LAW_COUNT]);
+/* The residual of a contact by a law alone, for a problem with scales; likewise. */
+double cairn_judge_relative(const cairn_judging *judge, cairn_law law, int j);
 
 /* The rounding of a sum, relative to the norm of its terms. */
 static const double cairn_sum_rounding = 8 * DBL_EPSILON;

@@ -467,13 +467,15 @@ cairn_judged cairn_judge_one(const cairn_judging *judge, cairn_law law, int j)
                            .relative = cairn_share_residual(sums->share) };
 }
 
-void cairn_judge_both(const cairn_judging *judge, int j, double relative[CAIRN_LAW_COUNT])
+double cairn_judge_relative(const cairn_judging *judge, cairn_law law, int j)
 {
     const cairn_problem *p = judge->p;
-    cairn_judging one = { .p = p, .r = judge->r, .v = judge->v, .u = judge->u };
+    bool exact = law == CAIRN_LAW_COULOMB;
+    cairn_judging one = {
+        .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .exact = exact
+    };
     judge_contact(&one, cairn_problem_kind(p, j), p->dimension, p->block_size, j);
-    relative[CAIRN_LAW_CONVEX] = cairn_share_residual(one.convex.share);
-    relative[CAIRN_LAW_COULOMB] = cairn_share_residual(one.coulomb.share);
+    return cairn_share_residual(exact ? one.coulomb.share : one.convex.share);
 }
 
 /* ---- all contacts --------------------------------------------------------------------------- */

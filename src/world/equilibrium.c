@@ -253,24 +253,26 @@ static bool slides_fast(const stilling *q, int j)
            p->mu[j] * cairn_sliding_speed(p->dimension, p->directions, u) > q->s->allowed;
 }
 
+/* Written so that NaN has all marks. */
 static uint8_t marks_of(const stilling *q, int j)
 {
     const cairn_answer *answer = q->answer;
-    double tolerance = q->s->options.tolerance, program[CAIRN_LAW_COUNT], law[CAIRN_LAW_COUNT];
-    cairn_judging judge = { .p = &q->question, .r = q->r, .v = answer->v, .u = answer->u };
-    uint8_t marks = 0;
-    cairn_judge_both(&judge, j, program);
-    memcpy(law, program, sizeof law);
-    judge.p = &answer->problem;
-    if (judge.p->b[j] != q->question.b[j])
-        cairn_judge_both(&judge, j, law);
-    double missed = law[q->s->scheme->law], open = program[CAIRN_LAW_CONVEX];
-    bool lively = cairn_group_of(judge.p, &q->groups, j)->marks & LIVELY;
-    /* written so that NaN has all marks */
-    marks |= open <= share_of_tolerance(q, lively ? ENOUGH : FINER, 10 * LEAST) ? 0 : LOOSE;
+    const cairn_problem *p = &answer->problem;
+    const cairn_judging program = { .p = &q->question, .r = q->r, .v = answer->v, .u = answer->u };
+    cairn_judging judge = program;
+    judge.p = p;
+    double tolerance = q->s->options.tolerance;
+    bool lively = cairn_group_of(p, &q->groups, j)->marks & LIVELY;
+    double keep = share_of_tolerance(q, lively ? ENOUGH : FINER, 10 * LEAST);
+    double law = cairn_judge_relative(&judge, q->s->scheme->law, j);
+    uint8_t marks = law <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
+    if (p->b[j] == q->question.b[j] && law <= keep)
+        return marks; /* so does the program, up to mu |u_T| */
+    double open = cairn_judge_relative(&program, CAIRN_LAW_CONVEX, j);
+    double coulomb = cairn_judge_relative(&judge, CAIRN_LAW_COULOMB, j);
+    marks |= open <= keep ? 0 : LOOSE;
     marks |= open <= cairn_larger(FINE, ENOUGH * tolerance) ? 0 : FALLS;
-    marks |= missed <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
-    marks |= law[CAIRN_LAW_COULOMB] <= cairn_larger(HOPE, tolerance) ? 0 : HOPELESS;
+    marks |= coulomb <= cairn_larger(HOPE, tolerance) ? 0 : HOPELESS;
     return marks;
 }
 
