@@ -33,6 +33,7 @@ typedef struct cairn_judging {
     double *u;
     bool measures; /* also compute the norms                   */
     bool exact;    /* Coulomb's law only: convex sums stay 0   */
+    bool brief;    /* errors and their shares alone            */
     cairn_norms norms;
     cairn_law_sums convex, coulomb;
     double r2, u2;   /* squared norms, bias included             */

@@ -156,7 +156,8 @@ CAIRN_INLINE void add_contact(const cairn_judging *judge, int d, int j, double w
     double apart2 = cairn_contact_conditions2(p, j, w, 0, r, u, lift);
     double e = sqrt(apart2 > e2 ? apart2 : e2); /* NaN stays */
     add_error(j, e, scale_of(p, j, w * w * r2), judge->noise, sums);
-    sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, lifted, 1);
+    if (!judge->brief)
+        sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, lifted, 1);
 }
 
 /* mu s of the law: s = |u_T| for exact Coulomb, the s of the problem for the convex one. */
@@ -447,7 +448,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, i
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
     judge->burden = cairn_larger(judge->burden, burden_of(p, j, weighed2, judge->noise));
     judge->u2 += square(d, u);
-    if (r2 > 0 || rows) /* r = 0 may violate bounds */
+    if (!judge->brief && (r2 > 0 || rows)) /* r = 0 may violate bounds */
         judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));
     if (judge->measures)
         measure_contact(judge, kind, d, n, j);
@@ -472,7 +473,7 @@ double cairn_judge_relative(const cairn_judging *judge, cairn_law law, int j)
     const cairn_problem *p = judge->p;
     bool exact = law == CAIRN_LAW_COULOMB;
     cairn_judging one = {
-        .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .exact = exact
+        .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .exact = exact, .brief = true
     };
     judge_contact(&one, cairn_problem_kind(p, j), p->dimension, p->block_size, j);
     return cairn_share_residual(exact ? one.coulomb.share : one.convex.share);

@@ -9,10 +9,11 @@
  *     min 1/2 r'W r + q' r,   r in K,     q = H v_free + w + b' n,
  * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity. The
  * impulses of the last step are kept if they solve it to FINER of the tolerance, which is what
- * bodies at rest may creep (to ENOUGH where some body is faster than CALM). If not, it is solved to FINEST, so that errors, which add up from step
- * to step, leave many steps in which nothing is to be done: by sweeps, and where these do not get
- * there by Newton's method. Of all impulses that hold, both find some near those that they start
- * from, while interior points go to the middle, which may be far away.
+ * bodies at rest may creep (to ENOUGH where some body is faster than CALM). If not, it is solved to
+ * FINEST, so that errors, which add up from step to step, leave many steps in which nothing is to be
+ * done: by sweeps, and where these do not get there by Newton's method. Of all impulses that hold,
+ * both find some near those that they start from, while interior points go to the middle, which may
+ * be far away.
  * There is an equilibrium if the program is solved to ENOUGH of the tolerance, since otherwise
  * impulses grow without end, and if they satisfy Coulomb's law. A group in which some contact misses
  * that by HOPE after the sweeps is left alone. A group is held if its impulses satisfy the law of
@@ -41,7 +42,7 @@
 /* Of the tolerance: what is kept; what is aimed at; what is accepted. Tolerances count up to
  * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down to
  * LEAST and FINE: less is hard to reach, and shows no more. */
-static const double FINER = 1e-3, FINEST = 1e-5, FINE_NEWTON = 1e-4, ENOUGH = 1e-2;
+static const double FINER = 1e-3, FINEST = 1e-4, ENOUGH = 1e-2;
 static const double COARSEST = 1e-3, LEAST = 1e-9, FINE = 1e-8;
 static const double HOPE = 1e-2;    /* residual beyond which a group is left alone                */
 static const double CALM = 0.05;    /* h |g + F/m|: speed of bodies that have come to rest        */
@@ -365,7 +366,8 @@ static cairn_status improve(stilling *q)
     int32_t *list = cairn_arena_take(q->s->scratch, (size_t)q->count, sizeof *list);
     bool newton = !q->question.cut && accepts(q, "newton"); /* members cannot factorise */
     int64_t all, most = q->s->options.max_iterations / (newton ? 10 : 2);
-    method by = { accepts(q, "ngs") ? "ngs" : "auto", 0, FINEST, LOOSE | UNHELD, 0 };
+    method by = { accepts(q, "ngs") ? "ngs" : "auto", 0, newton ? FINEST : FINEST / 10,
+                  LOOSE | UNHELD, 0 };
     if (!list)
         return CAIRN_NO_MEMORY;
     int count = list_marked(q, &by, list, &all);
@@ -376,7 +378,7 @@ static cairn_status improve(stilling *q)
     by.sweeps = budget < most ? budget : most;
     TRY(solve_list(q, &by, list, count));
     look(q, &by, list, count);
-    by = (method){ "newton", MOST_NEWTON, FINE_NEWTON, LOOSE, HOPELESS | LIVELY };
+    by = (method){ "newton", MOST_NEWTON, FINEST, LOOSE, HOPELESS | LIVELY };
     count = list_marked(q, &by, list, &all);
     if (!newton || count == 0 || count > MOST_CONTACTS)
         return CAIRN_OK;
