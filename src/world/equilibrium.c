@@ -42,17 +42,19 @@
 /* Of the tolerance: what is kept; what is aimed at; what is accepted. Tolerances count up to
  * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down to
  * LEAST and FINE: less is hard to reach, and shows no more. */
-static const double FINER = 1e-3, FINEST = 1e-4, ENOUGH = 1e-2;
-static const double COARSEST = 1e-3, LEAST = 1e-9, FINE = 1e-8;
+static const double FINER = 1e-3, FINEST = 1e-6, ENOUGH = 1e-2;
+static const double COARSEST = 1e-3, LEAST = 1e-13, FINE = 1e-8;
 static const double HOPE = 1e-2;    /* residual beyond which a group is left alone                */
 static const double CALM = 0.05;    /* h |g + F/m|: speed of bodies that have come to rest        */
+static const double STILL = 1e-4;   /* likewise: of bodies that stand still                       */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50 };
 enum { MOST_NEWTON = 40, MOST_FACTORED = 50000, LOOK_GRAIN = 512 };
 
 /* Marks of a group: something moves it or it is not quiet; the program is not solved well enough to
- * be kept; is not solved; the law of the scheme is missed; by far; a body has not come to rest. */
-enum { LOUD = 1, LOOSE = 2, FALLS = 4, UNHELD = 8, HOPELESS = 16, LIVELY = 32 };
+ * be kept; is not solved; the law of the scheme is missed; by far; a body has not come to rest,
+ * or stirs. */
+enum { LOUD = 1, LOOSE = 2, FALLS = 4, UNHELD = 8, HOPELESS = 16, LIVELY = 32, STIRS = 64 };
 
 /* What the stages of this file share. */
 typedef struct stilling {
@@ -70,13 +72,16 @@ typedef struct stilling {
 
 /* ---- quiet groups --------------------------------------------------------------------------- */
 
-/* LOUD, LIVELY or 0 */
+/* Marks of its group that the speed of a body gives. */
 static uint8_t unrest_of(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
     const cairn_body_store *b = &step->world->bodies;
     double pull = cairn_norm(cairn_sub(motion->v_free[i], b->v[i]));
     double speed = cairn_norm(b->v[i]) + b->extent[i] * cairn_norm(b->omega[i]);
-    return !(speed <= pull) ? LOUD : speed <= CALM * pull ? 0 : LIVELY;
+    uint8_t marks = speed <= pull ? 0 : LOUD;
+    marks |= speed <= CALM * pull ? 0 : LIVELY;
+    marks |= speed <= STILL * pull ? 0 : STIRS;
+    return marks;
 }
 
 /* Whether a driven body, a belt or a cell carries contact j along. Rows of joints are not asked:
@@ -132,14 +137,14 @@ static bool is_quiet_contact(const stilling *q, int j)
 /* How contacts of some groups are solved. */
 typedef struct method {
     const char *solver;
-    int64_t sweeps;        /* iterations, at most            */
-    double finest;         /* of the tolerance: aimed at     */
-    uint8_t with, without; /* marks of the groups, some; none */
+    int64_t sweeps;             /* iterations, at most            */
+    double finest;              /* of the tolerance: aimed at     */
+    uint8_t with, all, without; /* marks of the groups: some of, all of, none of */
 } method;
 
 static bool is_meant(const method *by, uint8_t marks)
 {
-    return (marks & by->with) && !(marks & by->without);
+    return (marks & by->with) && (marks & by->all) == by->all && !(marks & by->without);
 }
 
 /* The contacts of quiet groups of all members, each counted once; `by` NULL: of all of them. */
@@ -242,7 +247,9 @@ static cairn_status pose_question(stilling *q)
 /* The tolerance that counts, see above. */
 static double share_of_tolerance(const stilling *q, double share, double least)
 {
-    return cairn_larger(least, share * cairn_smaller(q->s->options.tolerance, COARSEST));
+    double tolerance = q->s->options.tolerance;
+    double wanted = cairn_larger(least, share * cairn_smaller(tolerance, COARSEST));
+    return cairn_smaller(wanted, MARGIN * tolerance);
 }
 
 /* Scheme auto has s = 0 here, which is right only while contact j slides slowly. */
@@ -300,7 +307,7 @@ static void look(stilling *q, const method *by, const int32_t *contact, int coun
     cairn_parallel_for(count, LOOK_GRAIN, look_range, &job);
     for (int i = 0; i < p->blocks; i++)
         if (!by || is_meant(by, q->groups.group[i].marks))
-            q->groups.group[i].marks &= LOUD | LIVELY;
+            q->groups.group[i].marks &= LOUD | LIVELY | STIRS;
     for (int k = 0; k < count; k++)
         cairn_group_of(p, &q->groups, contact[k])->marks |= q->found[k];
     cairn_groups_spread(p, &q->groups, CAIRN_TOLD_MARKS);
@@ -360,16 +367,16 @@ static bool accepts(const stilling *q, const char *solver)
     return cairn_solver_accepts_on(q->s->options.backend, solver, CAIRN_LAW_CONVEX, &q->question);
 }
 
-/* Sweeps for groups whose impulses cannot be kept, then Newton's method. */
-static cairn_status improve(stilling *q)
+/* Sweeps for groups whose impulses cannot be kept: those in which some body stirs, so that the next
+ * step has other impulses again, or those whose bodies all stand still. */
+static cairn_status sweep_groups(stilling *q, bool stirring, bool alone, int32_t *list)
 {
-    int32_t *list = cairn_arena_take(q->s->scratch, (size_t)q->count, sizeof *list);
-    bool newton = !q->question.cut && accepts(q, "newton"); /* members cannot factorise */
-    int64_t all, most = q->s->options.max_iterations / (newton ? 10 : 2);
-    method by = { accepts(q, "ngs") ? "ngs" : "auto", 0, newton ? FINEST : FINEST / 10,
-                  LOOSE | UNHELD, 0 };
-    if (!list)
-        return CAIRN_NO_MEMORY;
+    int64_t all, most = q->s->options.max_iterations / (alone ? 2 : 10);
+    method by = { .solver = accepts(q, "ngs") ? "ngs" : "auto",
+                  .finest = stirring && !alone ? FINER / 2 : FINEST,
+                  .with = LOOSE | UNHELD,
+                  .all = stirring ? STIRS : 0,
+                  .without = stirring ? 0 : STIRS };
     int count = list_marked(q, &by, list, &all);
     if (all == 0)
         return CAIRN_OK;
@@ -378,15 +385,36 @@ static cairn_status improve(stilling *q)
     by.sweeps = budget < most ? budget : most;
     TRY(solve_list(q, &by, list, count));
     look(q, &by, list, count);
-    by = (method){ "newton", MOST_NEWTON, FINEST, LOOSE, HOPELESS | LIVELY };
-    count = list_marked(q, &by, list, &all);
-    if (!newton || count == 0 || count > MOST_CONTACTS)
+    return CAIRN_OK;
+}
+
+/* Newton's method for those where sweeps did not get there. */
+static cairn_status finish_groups(stilling *q, int32_t *list)
+{
+    int64_t all, most = q->s->options.max_iterations / 10;
+    method by = { .solver = "newton",
+                  .sweeps = MOST_NEWTON < most ? MOST_NEWTON : most,
+                  .finest = FINEST,
+                  .with = LOOSE,
+                  .without = HOPELESS | LIVELY };
+    int count = list_marked(q, &by, list, &all);
+    if (count == 0 || count > MOST_CONTACTS)
         return CAIRN_OK;
-    by.sweeps = MOST_FACTORED / count < MOST_NEWTON ? MOST_FACTORED / count : MOST_NEWTON;
-    by.sweeps = by.sweeps < most ? by.sweeps : most;
+    by.sweeps = MOST_FACTORED / count < by.sweeps ? MOST_FACTORED / count : by.sweeps;
     TRY(solve_list(q, &by, list, count));
     look(q, &by, list, count);
     return CAIRN_OK;
+}
+
+static cairn_status improve(stilling *q)
+{
+    int32_t *list = cairn_arena_take(q->s->scratch, (size_t)q->count, sizeof *list);
+    bool newton = !q->question.cut && accepts(q, "newton"); /* members cannot factorise */
+    if (!list)
+        return CAIRN_NO_MEMORY;
+    TRY(sweep_groups(q, true, !newton, list));
+    TRY(sweep_groups(q, false, !newton, list));
+    return newton ? finish_groups(q, list) : CAIRN_OK;
 }
 
 /* Take the impulses over; s = |u_T| is 0. Those of groups that have an equilibrium, but gaps that
