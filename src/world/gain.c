@@ -454,7 +454,7 @@ static cairn_status solve_bounce(restraint *a, const cairn_solving *s)
 {
     cairn_answer *answer = a->answer;
     size_t contacts = (size_t)answer->problem.contacts, d = (size_t)answer->problem.dimension;
-    const cairn_bounce bounce = { a->bounce->first, a->e, a->bounce->phase };
+    const cairn_bounce bounce = { a->bounce->first, a->e, a->bounce->phase, a->step };
     TRY(find_list(a));
     memcpy(answer->r, answer->compression, contacts * d * sizeof *answer->r);
     for (int k = 0; k < a->count; k++)

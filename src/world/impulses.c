@@ -334,7 +334,7 @@ static cairn_status solve_impact(const cairn_step *step, const cairn_free_motion
         const cairn_group *own = cairn_group_of(&first, &answer->rest.groups, j);
         e[j] = bounces(c, j) && own && own->struck ? c->restitution[j] : 0;
     }
-    const cairn_bounce bounce = { &first, e, phase };
+    const cairn_bounce bounce = { &first, e, phase, step };
     TRY(cairn_impact_solve(s, &bounce, answer));
     return cairn_step_restrain(step, motion, s, &bounce, answer);
 }

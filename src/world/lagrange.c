@@ -465,7 +465,7 @@ static cairn_status solve_impact(const given *g, const posed *p, const cairn_sol
     for (int i = 0; i < p->count * g->d; i++)
         q[i] = dot(g->m, p->H + (size_t)i * (size_t)g->m, g->l->v);
     first.q = q;
-    const cairn_bounce bounce = { &first, p->e, &cairn_phase_whole };
+    const cairn_bounce bounce = { &first, p->e, &cairn_phase_whole, NULL };
     return cairn_impact_solve(s, &bounce, answer);
 }
 

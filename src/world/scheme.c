@@ -733,12 +733,16 @@ static cairn_status compress(const cairn_solving *s, const cairn_bounce *bounce,
         b[j] = e[j] > 0 ? fmax(both.b[j], 0) : both.b[j];
     answer->problem = *bounce->first;
     answer->problem.b = b;
+    if (bounce->step)
+        cairn_step_rescale(bounce->step, answer);
     TRY(solve_limited(s, bounce->phase, most, answer));
     if (both.directions && s->circular)
         cairn_judge_circular(&answer->problem, answer->r, answer->v, answer->u,
                              &s->report->judgement);
     TRY(keep_compression(s, e, answer));
     answer->problem = both;
+    if (bounce->step)
+        cairn_step_rescale(bounce->step, answer);
     return CAIRN_OK;
 }
 

@@ -416,6 +416,7 @@ typedef struct cairn_bounce {        /* an impact by Poisson's law              
     const cairn_problem *first;      /* the problem, with the velocities of the compression      */
     const double *e;                 /* of contacts: restitution; 0: they do not bounce          */
     const struct cairn_phase *phase; /* how the compression is solved                            */
+    const cairn_step *step;          /* each phase has its own scales; NULL: there are none      */
 } cairn_bounce;
 cairn_status cairn_step_restrain(const cairn_step *step, const cairn_free_motion *motion,
                                  const struct cairn_solving *solving, const cairn_bounce *bounce,

@@ -69,7 +69,7 @@ static void strike(const cairn_problem *p, double e, double *r)
                               .scratch = &scratch,
                               .report = &report };
     cairn_answer answer = { .problem = *p, .r = r, .s = s, .v = v, .u = u };
-    const cairn_bounce bounce = { p, &e, &cairn_phase_whole };
+    const cairn_bounce bounce = { p, &e, &cairn_phase_whole, NULL };
     solving.options.law = CAIRN_LAW_COULOMB;
     solving.options.tolerance = 1e-12;
     CHECK_OK(cairn_workspace_create(&solving.workspace));

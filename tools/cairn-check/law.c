@@ -427,12 +427,14 @@ static void check_claim(check_run *run, const claim *c, const law *l)
 }
 
 /* By the kind of sums: law, cone and residual. */
-static law judge(const check_run *run, const check_phase *phases, int count, sums kind)
+static law judge(check_run *run, const check_phase *phases, int count, sums kind)
 {
     law out = { .count = count };
     sums as_convex = kind;
     as_convex.convex = true;
     for (int k = 0; k < count; k++) {
+        if (kind.scaled)
+            check_scales(run, &phases[k]);
         sums all = sum_up(run, &phases[k], as_convex);
         out.phases[k] = kind.convex ? all : sum_up(run, &phases[k], kind);
         take_worse(&out.phases[k], &all, &out.found);
@@ -440,7 +442,7 @@ static law judge(const check_run *run, const check_phase *phases, int count, sum
     return out;
 }
 
-double check_phase_residual(const check_run *run, const check_phase *phase)
+double check_phase_residual(check_run *run, const check_phase *phase)
 {
     const check_scheme *scheme = run->settings.scheme;
     sums kind = { .convex = scheme->convex && !scheme->mixed };
@@ -486,7 +488,6 @@ static void check_residuals(check_run *run)
     check_phase phases[2];
     int count = check_phases(run, phases);
     sums kind = { .map_alone = run->settings.version < 2, .scaled = run->settings.version >= 3 };
-    check_scales(run, &phases[count - 1]);
     law exact = judge(run, phases, count, kind);
     check_claim(run, &coulomb, &exact);
     kind.convex = run->settings.scheme->convex;

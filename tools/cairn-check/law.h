@@ -92,8 +92,7 @@ static inline cone check_cone(const check_run *run, const check_phase *p, int j,
 /* law.c: the error of a row without impulse, m/s. */
 double check_row_closing(const check_joint_row *row);
 
-/* scales.c: the velocities that the errors of contacts and rows are related to, from the last phase
- * of the step. */
+/* scales.c: the velocities that the errors of contacts and rows are related to in a phase. */
 void check_scales(check_run *run, const check_phase *phase);
 /* scales.c: groups of bodies that contacts and joints connect; that of contact j or of a body, NULL:
  * no body of it can move. */
@@ -103,6 +102,6 @@ check_scale *check_group_of_body(check_run *run, int body);
 
 /* law.c: lower bound, with rounding, of |e| over the closing part of a phase by the chosen law; for
  * scheme auto by exact friction. */
-double check_phase_residual(const check_run *run, const check_phase *phase);
+double check_phase_residual(check_run *run, const check_phase *phase);
 
 #endif
