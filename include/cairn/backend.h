@@ -52,6 +52,13 @@ typedef struct cairn_sweep {
     double uphill;  /* sum (y - r+).(r+ - point): > 0 means momentum points the wrong way         */
 } cairn_sweep;
 
+/** Errors of the contacts as the judge defines them (src/problem/residual.c), in the precision of
+ *  the sweeps. */
+typedef struct cairn_measured {
+    double error; /* m/s: |e| over all contacts                                                   */
+    double share; /* the largest e_j / max(S_j, min(w |r_j|, C_j)); 0: the problem has no scales  */
+} cairn_measured;
+
 /** Impulses and velocities that sweeps work on; a back end's own state begins with this. */
 typedef struct cairn_sweeping {
     bool single;   /* in float: residuals below 5e-4 need sweeps in double                       */
@@ -164,8 +171,8 @@ typedef struct cairn_backend {
                           const cairn_vector *v, cairn_sweeping **out);
     /** Extrapolate r and v by their momentum, then sweep once. */
     cairn_sweep (*sweep)(cairn_sweeping *state, cairn_law law, cairn_momentum momentum);
-    /** The judge's |e| of a law, m/s, in the precision of the state; only if it `measures`. */
-    double (*measure)(const cairn_sweeping *state, cairn_law law);
+    /** The errors by a law at the present impulses and velocities; only if it `measures`. */
+    cairn_measured (*measure)(const cairn_sweeping *state, cairn_law law);
     /** Copy the impulses of the state to r. */
     void (*unload)(const cairn_sweeping *state, cairn_vector *r);
     /** Replace the velocities of the state by accurate ones, or recompute them from its impulses,

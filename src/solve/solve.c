@@ -9,6 +9,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "problem/cone.h"
 #include "problem/cut.h"
 #include "problem/forms.h"
 #include "problem/operator.h"
@@ -285,11 +286,32 @@ bool cairn_task_may_go_on(const cairn_task *task)
            !(limit > 0 && cairn_clock_seconds() - task->started > limit);
 }
 
+/* Whether tolerances refer to the share of the worst contact. */
+static bool has_shares(const cairn_task *task)
+{
+    return task->p->scale && !task->options->fclib_measure;
+}
+
+double cairn_judge_timer_residual(const cairn_judge_timer *timer, const cairn_task *task,
+                                  double estimate)
+{
+    double now = timer->ratio * estimate;
+    return has_shares(task) ? cairn_share_residual(now) : now;
+}
+
+void cairn_judge_timer_set(cairn_judge_timer *timer, const cairn_task *task, double residual,
+                           double estimate)
+{
+    double now = has_shares(task) ? cairn_residual_share(residual) : residual;
+    timer->ratio = estimate > 0 ? now / estimate : 0;
+}
+
 bool cairn_judge_timer_due(const cairn_judge_timer *timer, const cairn_task *task, double estimate)
 {
     enum { CLOSE_PATIENCE = 50 };
     int64_t waited = task->report->iterations - timer->judged_at;
-    double residual = timer->ratio * estimate, tolerance = task->options->tolerance;
+    double residual = cairn_judge_timer_residual(timer, task, estimate);
+    double tolerance = task->options->tolerance;
     bool close = residual <= 3 * tolerance && waited >= CLOSE_PATIENCE;
     return residual <= tolerance || close || waited >= timer->patience;
 }
@@ -297,7 +319,7 @@ bool cairn_judge_timer_due(const cairn_judge_timer *timer, const cairn_task *tas
 void cairn_judge_timer_learn(cairn_judge_timer *timer, const cairn_task *task, double estimate)
 {
     double residual = measured(task);
-    timer->ratio = estimate > 0 && isfinite(residual) ? residual / estimate : 0;
+    cairn_judge_timer_set(timer, task, residual, isfinite(residual) ? estimate : 0);
     timer->judged_at = task->report->iterations;
 }
 

@@ -108,11 +108,19 @@ bool cairn_task_start_over(cairn_task *task, cairn_vector *r);
  * the judge is called only if it is likely to accept, and at regular intervals: more often near the
  * tolerance, where rounding in float makes the estimate too large. */
 typedef struct cairn_judge_timer {
-    double ratio;      /* judge's residual over the estimate when last compared; 0: not yet  */
+    double ratio;      /* judge's residual, or its share, over the estimate when last compared;
+                     0: not yet                                                          */
     int64_t judged_at; /* iteration of the last judgement                                    */
     int64_t patience;  /* iterations after which the judge is called for any estimate        */
 } cairn_judge_timer;
 
+/* The residual of the present estimate. Estimates are norms: in a problem with scales they grow in
+ * proportion to the share of its worst contact (residual.c), not to the residual. */
+double cairn_judge_timer_residual(const cairn_judge_timer *timer, const cairn_task *task,
+                                  double estimate);
+/* Calibrate the estimate by a residual. */
+void cairn_judge_timer_set(cairn_judge_timer *timer, const cairn_task *task, double residual,
+                           double estimate);
 /* Whether to call the judge after this iteration. */
 bool cairn_judge_timer_due(const cairn_judge_timer *timer, const cairn_task *task, double estimate);
 /* Calibrate the estimate by a judgement that was just made. */

@@ -153,7 +153,8 @@ TEST(velocities_made_anew_do_not_disturb_momentum)
     cairn_world_destroy(world);
 }
 
-/* |e| as the sweeps measure it after 20 of them, over what the judge finds. */
+/* |e|, or the largest share in a problem with scales, as the sweeps measure it after 20 of them,
+ * over what the judge finds. */
 static double measured_share(const cairn_problem *p, const cairn_sweeps *sweeps, cairn_law law,
                              cairn_arena *arena)
 {
@@ -168,12 +169,15 @@ static double measured_share(const cairn_problem *p, const cairn_sweeps *sweeps,
     CHECK_OK(sweeps->begin(&system, arena, r, p->v_free, &state));
     for (int k = 0; k < 20; k++)
         sweeps->sweep(state, law, (cairn_momentum){ .beta = k % 10 ? 0.5 : 0 });
-    double measured = sweeps->measure(state, law), again = sweeps->measure(state, law);
-    CHECK_NEAR(again, measured, 0); /* nothing has moved */
+    cairn_measured measured = sweeps->measure(state, law), again = sweeps->measure(state, law);
+    CHECK_NEAR(again.error, measured.error, 0); /* nothing has moved */
     sweeps->unload(state, r);
     cairn_judge_again(p, law, r, v, u, &norms, &judgement);
-    CHECK(judgement.asked.relative > 1e-3);
-    return measured / (judgement.asked.relative * cairn_norms_scale(&norms, law));
+    CHECK(judgement.asked.whole > 1e-3);
+    CHECK_NEAR(measured.share, 0, p->scale ? INFINITY : 0);
+    if (p->scale)
+        return measured.share / cairn_residual_share(judgement.asked.relative);
+    return measured.error / (judgement.asked.relative * cairn_norms_scale(&norms, law));
 }
 
 TEST(sweeps_measure_the_residual_that_the_judge_finds)
@@ -191,6 +195,30 @@ TEST(sweeps_measure_the_residual_that_the_judge_finds)
         CHECK_NEAR(wide, 1, smooth ? 0.02 : 1e-12);
         CHECK(wide <= 1 + 1e-12); /* without friction w_N stands for w */
         CHECK_NEAR(narrow, wide, 1e-4);
+        cairn_arena_destroy(&arena);
+    }
+}
+
+/* Scales from 0.01 to 1 m/s; where w |r| is larger it counts, up to half of C. */
+TEST(sweeps_measure_the_share_that_the_judge_finds)
+{
+    static const int sizes[] = { 8, 15 };
+    for (int k = 0; k < 6; k++) {
+        cairn_arena arena = { 0 };
+        lattice_problem l;
+        cairn_law law = k / 2 == 1 ? CAIRN_LAW_COULOMB : CAIRN_LAW_CONVEX;
+        CHECK(make_lattice_problem(sizes[k % 2], k / 2 == 2 ? 0 : 0.3, &arena, &l));
+        cairn_problem balls = lattice_of_balls(&l);
+        double *scale = cairn_arena_doubles(&arena, (size_t)balls.contacts);
+        double *most = cairn_arena_doubles(&arena, (size_t)balls.contacts);
+        for (int j = 0; j < balls.contacts; j++) {
+            scale[j] = 0.01 + 0.01 * (j % 100);
+            most[j] = scale[j] * (1 + j % 7);
+        }
+        balls.scale = scale;
+        balls.most = most;
+        CHECK_NEAR(measured_share(&balls, &cairn_sweeps_f64, law, &arena), 1, 1e-9);
+        CHECK_NEAR(measured_share(&balls, &cairn_sweeps_f32, law, &arena), 1, 1e-3);
         cairn_arena_destroy(&arena);
     }
 }
@@ -571,7 +599,10 @@ typedef struct example {
     float r32[48 * (BATCHES + 1)], before32[48 * (BATCHES + 1)];
     double mu64[16 * (BATCHES + 1)], v64[8 * BODIES];
     double r64[48 * (BATCHES + 1)], before64[48 * (BATCHES + 1)];
+    cairn_share_f32 share32[BATCHES];
+    cairn_share_f64 share64[BATCHES];
     cairn_sweep noted[2];
+    cairn_batch_errors errors[2];
 } example;
 
 static void fill_example(example *e, bool smooth)
@@ -589,6 +620,9 @@ static void fill_example(example *e, bool smooth)
             for (int c = 0; c < 3; c++)
                 e->f32[k].n[c][i] = (float)(e->f64[k].n[c][i] = n[c]);
             e->f32[k].shift[i] = (float)(e->f64[k].shift[i] = -cairn_random_uniform(&state));
+            e->share32[k].scale[i] = (float)(e->share64[k].scale[i] = 0.1 + 0.01 * i);
+            e->share32[k].most[i] = (float)(e->share64[k].most[i] = 0.05 * i);
+            e->share32[k].w[i] = (float)(e->share64[k].w[i] = 12);
         }
     for (int i = 0; i < 16 * BATCHES; i++)
         e->mu32[i] = (float)(e->mu64[i] = 0.4);
@@ -608,8 +642,10 @@ static void run_example(example *e, cairn_width width, int law)
     const cairn_batch_kernels_f64 *wide = cairn_batch_kernels_f64_of(width);
     fill_example(e, smooth);
     for (int k = 0; k < 5; k++) {
-        cairn_pass_f32 one = { e->f32, e->mu32, law, { 0.3, 0.25 }, e->v32, e->r32, e->before32 };
-        cairn_pass_f64 other = { e->f64, e->mu64, law, { 0.3, 0.25 }, e->v64, e->r64, e->before64 };
+        cairn_pass_f32 one = { e->f32, e->mu32, law,         { 0.3, 0.25 },
+                               e->v32, e->r32,  e->before32, e->share32 };
+        cairn_pass_f64 other = { e->f64, e->mu64, law,         { 0.3, 0.25 },
+                                 e->v64, e->r64,  e->before64, e->share64 };
         one.mu = smooth ? NULL : one.mu;
         other.mu = smooth ? NULL : other.mu;
         narrow->sweep(&one, 0, BATCHES, &e->noted[0]);
@@ -621,8 +657,8 @@ static void run_example(example *e, cairn_width width, int law)
             narrow->sweep(&one, 0, BATCHES, &e->noted[0]);
             wide->sweep(&other, 0, BATCHES, &e->noted[1]);
         }
-        narrow->measure(&one, 0, BATCHES, &e->noted[0]);
-        wide->measure(&other, 0, BATCHES, &e->noted[1]);
+        narrow->measure(&one, 0, BATCHES, &e->errors[0]);
+        wide->measure(&other, 0, BATCHES, &e->errors[1]);
     }
 }
 
@@ -638,6 +674,8 @@ TEST(all_instruction_sets_give_the_same_bits)
             CHECK(memcmp(narrow.v32, wide.v32, sizeof wide.v32) == 0);
             CHECK(memcmp(narrow.v64, wide.v64, sizeof wide.v64) == 0);
             CHECK(memcmp(narrow.noted, wide.noted, sizeof wide.noted) == 0);
+            CHECK(memcmp(narrow.errors, wide.errors, sizeof wide.errors) == 0);
+            CHECK(wide.errors[0].share2 > 0 && wide.errors[1].share2 > 0);
             CHECK(wide.noted[0].change2 > 0 && wide.noted[1].change2 > 0);
         }
 }
@@ -721,6 +759,7 @@ GROUP(test_batch)
         CASE(velocities_made_anew_do_not_disturb_momentum),
         CASE(a_sweep_starts_further_on_by_a_part_of_what_the_last_one_changed),
         CASE(sweeps_measure_the_residual_that_the_judge_finds),
+        CASE(sweeps_measure_the_share_that_the_judge_finds),
         CASE(batches_hold_every_contact_once_and_no_body_twice),
         CASE(neighbouring_batches_share_no_body_and_groups_end_with_an_empty_one),
         CASE(groups_keep_to_the_bodies_of_their_slabs),

@@ -21,7 +21,7 @@ struct Sweeps : cairn_sweeping {
     virtual ~Sweeps() {}
     virtual void begin(const cairn_vector *r, const cairn_vector *v) = 0;
     virtual SweepSum sweep(cairn_law law, cairn_momentum momentum) = 0;
-    virtual double measure(cairn_law law) const = 0;
+    virtual cairn_measured measure(cairn_law law) const = 0;
     virtual void unload(cairn_vector *r) const = 0;
     virtual void load_velocities(const cairn_vector *v) = 0;
     virtual void refresh() = 0;
@@ -189,10 +189,25 @@ static SweepSum sweep_balls(Sweeps *own, const Balls<Real, SMOOTH> &x, cairn_law
     return total_of(d, own->sums, sums - own->sums);
 }
 
-/* e^2 of the contact at place i. */
+/* Sums of cairn_measured, and of one contact e^2 and |w r|^2. */
+struct Errors {
+    double e2 = 0, share = 0;
+
+    ANYWHERE void add(const Errors &more)
+    {
+        e2 += more.e2;
+        share = more.share <= share ? share : more.share; /* NaN stays */
+    }
+};
+
+struct ContactError {
+    double e2, weighed2;
+};
+
+/* The contact at place i. */
 template <class Real>
-ANYWHERE static inline double contact_error2(const cairn_problem &, const Balls<Real, false> &x,
-                                             int64_t i, cairn_law law)
+ANYWHERE static inline ContactError
+contact_error(const cairn_problem &, const Balls<Real, false> &x, int64_t i, cairn_law law)
 {
     int32_t a = x.block[2 * i], b = x.block[2 * i + 1];
     Ball<Real, false> wall = {}, first = a < 0 ? wall : x.body[a];
@@ -204,13 +219,15 @@ ANYWHERE static inline double contact_error2(const cairn_problem &, const Balls<
     relative_of(first, second, n, w, u);
     for (int k = 0; k < 3; k++)
         u[k] += x.shift[i] * n[k];
-    return error2_of(law, W_N + (Real)2 / 3 * (first.k + second.k), x.mu[i], n, r, u);
+    Real weight = W_N + (Real)2 / 3 * (first.k + second.k);
+    double weighed2 = (double)weight * (double)weight * (double)dot3r(r, r);
+    return ContactError{ error2_of(law, weight, x.mu[i], n, r, u), weighed2 };
 }
 
 /* Without friction: e = min(w r, u_N). Spins are not at hand, masses are those of the problem. */
 template <class Real>
-ANYWHERE static inline double contact_error2(const cairn_problem &p, const Balls<Real, true> &x,
-                                             int64_t i, cairn_law)
+ANYWHERE static inline ContactError contact_error(const cairn_problem &p,
+                                                  const Balls<Real, true> &x, int64_t i, cairn_law)
 {
     Real n[3], u = x.shift[i], w = 0;
     x.load(x.n, i, n);
@@ -223,18 +240,24 @@ ANYWHERE static inline double contact_error2(const cairn_problem &p, const Balls
         u += side ? -along : along;
         w += ball.m + (Real)2 / 3 * R * R * (Real)p.mass_inverse[6 * (int64_t)k + 3];
     }
-    double e = (double)(w * x.r[i] < u ? w * x.r[i] : u);
-    return e * e + 0 * (double)(w * x.r[i] + u); /* NaN stays */
+    double pushes = (double)(w * x.r[i]), e = pushes < (double)u ? pushes : (double)u;
+    return ContactError{ e * e + 0 * (pushes + (double)u), pushes * pushes }; /* NaN stays */
 }
 
 template <class Real, bool SMOOTH>
-static double measure_balls(const Sweeps *own, const Balls<Real, SMOOTH> &x, cairn_law law)
+static cairn_measured measure_balls(const Sweeps *own, const Balls<Real, SMOOTH> &x, cairn_law law)
 {
     const cairn_problem held = own->s->held;
-    Sum sum = total<Sum>(own->s->device, x.contacts, [=] ANYWHERE(int64_t i, Sum & to) {
-        to.x += contact_error2(held, x, i, law);
+    const int32_t *contact = own->s->graph->contact;
+    Errors sum = total<Errors>(own->s->device, x.contacts, [=] ANYWHERE(int64_t i, Errors & to) {
+        ContactError found = contact_error(held, x, i, law);
+        double scale = cairn_scalar_error_scale(&held, contact[i], found.weighed2);
+        Errors one;
+        one.e2 = found.e2;
+        one.share = found.e2 == 0 || !held.scale ? 0 : sqrt(found.e2) / scale;
+        to.add(one);
     });
-    return std::sqrt(sum.x);
+    return cairn_measured{ std::sqrt(sum.e2), sum.share };
 }
 
 /* Sweeps have impulses in space: along the directions of the contact, rounding may leave them a
@@ -320,7 +343,7 @@ template <class Real, bool SMOOTH> struct BallSweeps : Sweeps {
         return sweep_balls(this, x, law, momentum);
     }
 
-    double measure(cairn_law law) const override
+    cairn_measured measure(cairn_law law) const override
     {
         return measure_balls(this, x, law);
     }
@@ -479,9 +502,9 @@ struct GeneralSweeps : Sweeps {
         return total_of(d, sums, next - sums);
     }
 
-    double measure(cairn_law) const override
+    cairn_measured measure(cairn_law) const override
     {
-        return NAN;
+        return cairn_measured{ NAN, NAN };
     }
 
     void unload(cairn_vector *r) const override
@@ -559,11 +582,11 @@ static cairn_sweep sweep(cairn_sweeping *state, cairn_law law, cairn_momentum mo
     return cairn_sweep{ sum.change2, sum.uphill };
 }
 
-static double measure(const cairn_sweeping *state, cairn_law law)
+static cairn_measured measure(const cairn_sweeping *state, cairn_law law)
 {
     const Sweeps *own = sweeps_of(state);
-    double error = own->measure(law);
-    return own->s->device.failed ? NAN : error;
+    cairn_measured found = own->measure(law);
+    return own->s->device.failed ? cairn_measured{ NAN, NAN } : found;
 }
 
 static void unload(const cairn_sweeping *state, cairn_vector *r)

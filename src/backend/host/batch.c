@@ -10,6 +10,7 @@
  * the number of threads, so that the results do not depend on it either. */
 #include "backend/host/batch.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/common.h"
@@ -773,20 +774,32 @@ static void add_sweep(cairn_sweep *sum, const cairn_sweep *one)
     sum->uphill += one->uphill;
 }
 
-/* Add up by parts, then over all parts in their order. A group between two parts is computed by
- * both and counted for the lower one only. */
+static void add_errors(cairn_batch_errors *sum, const cairn_batch_errors *one)
+{
+    sum->e2 += one->e2;
+    sum->share2 = one->share2 <= sum->share2 ? sum->share2 : one->share2; /* NaN stays */
+}
+
+/* Whether this member counts group k: one between two parts is computed by both, and counted for
+ * the lower of them. */
+static bool counts(const cairn_batches *s, int k, int *part)
+{
+    const cairn_parted *by = &s->p->cut->contacts;
+    int one = s->pieces.part[k][0], other = s->pieces.part[k][1];
+    *part = one < other ? one : other;
+    return *part >= by->first && *part < by->end;
+}
+
+/* Add up by parts, then over all parts in their order. */
 static cairn_sweep sum_parts(const cairn_batches *s, const cairn_sweep *partial)
 {
     const cairn_parted *by = &s->p->cut->contacts;
     cairn_sweep *parts = by->room, sum = { 0, 0 };
     for (int part = 0; part < by->parts; part++)
         parts[part] = sum;
-    for (int k = 0; k < s->pieces.count; k++) {
-        int one = s->pieces.part[k][0], other = s->pieces.part[k][1];
-        int lower = one < other ? one : other;
-        if (lower >= by->first && lower < by->end)
-            add_sweep(&parts[lower], &partial[k]);
-    }
+    for (int k = 0, part; k < s->pieces.count; k++)
+        if (counts(s, k, &part))
+            add_sweep(&parts[part], &partial[k]);
     if (by->link)
         cairn_link_share(by->link, by->parts, parts, sizeof *parts);
     for (int part = 0; part < by->parts; part++)
@@ -802,4 +815,30 @@ cairn_sweep cairn_batches_sum(const cairn_batches *s, const cairn_sweep *partial
     for (int k = 0; k <= s->pieces.count; k++)
         add_sweep(&sum, &partial[k]);
     return sum;
+}
+
+static cairn_batch_errors worst_of_parts(const cairn_batches *s, const cairn_batch_errors *partial)
+{
+    const cairn_parted *by = &s->p->cut->contacts;
+    cairn_batch_errors *parts = by->room, sum = { 0, 0 };
+    for (int part = 0; part < by->parts; part++)
+        parts[part] = sum;
+    for (int k = 0, part; k < s->pieces.count; k++)
+        if (counts(s, k, &part))
+            add_errors(&parts[part], &partial[k]);
+    if (by->link)
+        cairn_link_share(by->link, by->parts, parts, sizeof *parts);
+    for (int part = 0; part < by->parts; part++)
+        add_errors(&sum, &parts[part]);
+    return sum;
+}
+
+cairn_measured cairn_batches_worst(const cairn_batches *s, const cairn_batch_errors *partial)
+{
+    cairn_batch_errors sum = { 0, 0 };
+    if (s->p->cut)
+        sum = worst_of_parts(s, partial);
+    for (int k = 0; !s->p->cut && k <= s->pieces.count; k++)
+        add_errors(&sum, &partial[k]);
+    return (cairn_measured){ .error = sqrt(sum.e2), .share = sqrt(sum.share2) };
 }

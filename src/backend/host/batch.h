@@ -40,15 +40,31 @@ typedef struct cairn_batch_f64 {
     double n[3][CAIRN_BATCH], shift[CAIRN_BATCH];
 } cairn_batch_f64;
 
+/* What the errors of the contacts of a batch are related to: S, C and w of residual.c. */
+typedef struct cairn_share_f32 {
+    float scale[CAIRN_BATCH], most[CAIRN_BATCH], w[CAIRN_BATCH];
+} cairn_share_f32;
+
+typedef struct cairn_share_f64 {
+    double scale[CAIRN_BATCH], most[CAIRN_BATCH], w[CAIRN_BATCH];
+} cairn_share_f64;
+
+/* The errors of a group: sum e_j^2, and the largest share. */
+typedef struct cairn_batch_errors {
+    double e2, share2;
+} cairn_batch_errors;
+
 /* One pass over batches. With friction, impulses are vectors in the world frame and the record of a
  * body has 8 numbers. Without friction `mu` is NULL, an impulse is one number along the normal and
- * a record has 4 numbers (batch_sweep.c). */
+ * a record has 4 numbers (batch_sweep.c). `share`, one for each batch, is NULL
+ * if the problem has no scales; only `measure` reads it. */
 typedef struct cairn_pass_f32 {
     const cairn_batch_f32 *batches;
     const float *mu;
     int convex;
     cairn_momentum momentum;
     float *v, *r, *previous;
+    const cairn_share_f32 *share;
 } cairn_pass_f32;
 
 typedef struct cairn_pass_f64 {
@@ -57,6 +73,7 @@ typedef struct cairn_pass_f64 {
     int convex;
     cairn_momentum momentum;
     double *v, *r, *previous;
+    const cairn_share_f64 *share;
 } cairn_pass_f64;
 
 /* A problem cut into batches. Blocks are cut into slabs, which threads take as a whole. The
@@ -118,6 +135,8 @@ static inline void cairn_batches_pass(const cairn_batches *s, cairn_range_fn *wo
 /* The sum over all groups, in an order that depends on the batches alone, or on the parts if the
  * problem is cut into parts. */
 cairn_sweep cairn_batches_sum(const cairn_batches *s, const cairn_sweep *partial);
+/* The same of errors: the sum, and the largest share. */
+cairn_measured cairn_batches_worst(const cairn_batches *s, const cairn_batch_errors *partial);
 
 /* Set s->general, usable or not; done once for a problem. */
 cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena);
@@ -131,17 +150,17 @@ cairn_status cairn_batches_find_balls(cairn_batches *s, bool known, cairn_arena 
  * bits.
  *   sweep    an even number of batches, of which neighbours share no body; batch `end` is begun as
  *            well, and must be empty
- *   measure  adds sum e_j^2 to out->change2; impulses and velocities stay
+ *   measure  adds the errors to *out; impulses and velocities stay
  *   add_up   v += M^-1 H' r */
 typedef struct cairn_batch_kernels_f32 {
     void (*sweep)(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out);
-    void (*measure)(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out);
+    void (*measure)(const cairn_pass_f32 *job, int begin, int end, cairn_batch_errors *out);
     void (*add_up)(const cairn_pass_f32 *job, int begin, int end);
 } cairn_batch_kernels_f32;
 
 typedef struct cairn_batch_kernels_f64 {
     void (*sweep)(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out);
-    void (*measure)(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out);
+    void (*measure)(const cairn_pass_f64 *job, int begin, int end, cairn_batch_errors *out);
     void (*add_up)(const cairn_pass_f64 *job, int begin, int end);
 } cairn_batch_kernels_f64;
 

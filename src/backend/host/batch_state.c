@@ -128,10 +128,12 @@ typedef struct balls_state {
     const cairn_problem *p;
     const cairn_batches *batches;
     ball_batch *data;
-    real *mu; /* NULL: no friction */
+    real *mu;          /* NULL: no friction */
+    ball_share *share; /* NULL: the problem has no scales */
     real *v, *v_previous, *r, *r_previous;
-    int record, parts;    /* numbers of a body, and of an impulse */
-    cairn_sweep *partial; /* the sums of each group */
+    int record, parts;          /* numbers of a body, and of an impulse */
+    cairn_sweep *partial;       /* the sums of each group   */
+    cairn_batch_errors *errors; /* the errors of each group */
     const ball_kernels *kernels;
 } balls_state;
 
@@ -160,15 +162,42 @@ static cairn_status reserve(balls_state *s, cairn_arena *arena)
     s->v_previous = cairn_arena_take(arena, records, sizeof(real));
     s->r = cairn_arena_take(arena, impulses, sizeof(real));
     s->r_previous = cairn_arena_take(arena, impulses, sizeof(real));
-    s->partial = cairn_arena_take(arena, (size_t)s->batches->pieces.count + 1, sizeof *s->partial);
+    size_t groups = (size_t)s->batches->pieces.count + 1;
+    s->partial = cairn_arena_take(arena, groups, sizeof *s->partial);
+    s->errors = cairn_arena_take(arena, groups, sizeof *s->errors);
+    s->share = NULL;
+    if (s->p->scale) {
+        s->share = cairn_arena_take(arena, (size_t)s->batches->count, sizeof *s->share);
+        if (!s->share)
+            return CAIRN_NO_MEMORY;
+    }
     s->mu = NULL;
     if (!s->batches->smooth) {
         s->mu = cairn_arena_take(arena, (size_t)s->batches->count * CAIRN_BATCH, sizeof(real));
         if (!s->mu)
             return CAIRN_NO_MEMORY;
     }
-    bool complete = s->data && s->v && s->v_previous && s->r && s->r_previous && s->partial;
-    return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
+    bool complete = s->data && s->v && s->v_previous && s->r && s->r_previous;
+    return complete && s->partial && s->errors ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* What the error of lane i of batch k is related to; padding has no error. */
+static void fill_share(const balls_state *s, int k, int i)
+{
+    const cairn_problem *p = s->p;
+    int j = s->batches->contact[(size_t)k * CAIRN_BATCH + (size_t)i];
+    double w = 0;
+    for (int side = 0; j >= 0 && side < 2; side++) {
+        int block = p->block[2 * (size_t)j + (size_t)side];
+        if (block < 0)
+            continue;
+        const double *m = p->mass_inverse + (size_t)block * 6;
+        double R = fmax(0, s->batches->radius[block]);
+        w += m[0] + 2.0 / 3 * R * R * m[3];
+    }
+    s->share[k].scale[i] = j < 0 ? 1 : (real)p->scale[j];
+    s->share[k].most[i] = j < 0 ? 0 : (real)p->most[j];
+    s->share[k].w[i] = (real)w;
 }
 
 static void fill_batch(const balls_state *s, int k)
@@ -186,6 +215,8 @@ static void fill_batch(const balls_state *s, int k)
         batch->shift[i] = (real)values[3];
         if (s->mu)
             s->mu[lane] = (real)values[4];
+        if (s->share)
+            fill_share(s, k, i);
     }
 }
 
@@ -316,7 +347,6 @@ static void forget(void *state)
 typedef struct sweep_work {
     const balls_state *s;
     ball_pass job;
-    bool measures; /* compute the residual; impulses and velocities stay */
 } sweep_work;
 
 /* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab. Constant entries of
@@ -376,34 +406,39 @@ static void load_velocities(void *state, const double *v)
     renew(state, v, false);
 }
 
-/* Sweep or measure groups. The velocities of a slab are extrapolated by the group of the slab
- * itself, just before its contacts read them and while they are in the cache. Groups between two
- * slabs wait for both (cairn_pieces). The last batch of a group is empty, see batch.c. */
-static void groups(int begin, int end, void *context)
+/* Sweep groups. The velocities of a slab are extrapolated by the group of the slab itself, just
+ * before its contacts read them and while they are in the cache. Groups between two slabs wait for
+ * both (cairn_pieces). The last batch of a group is empty, see batch.c. */
+static void sweep_groups(int begin, int end, void *context)
 {
     sweep_work *w = context;
     const int *start = w->s->batches->start;
     for (int g = begin; g < end; g++) {
         cairn_sweep noted = { 0, 0 };
-        if (w->measures) {
-            w->s->kernels->measure(&w->job, start[g], start[g + 1] - 1, &noted);
-        } else {
-            if (g < w->s->batches->slabs)
-                extrapolate(w, g);
-            w->s->kernels->sweep(&w->job, start[g], start[g + 1] - 1, &noted);
-        }
+        if (g < w->s->batches->slabs)
+            extrapolate(w, g);
+        w->s->kernels->sweep(&w->job, start[g], start[g + 1] - 1, &noted);
         w->s->partial[g] = noted; /* one store: other threads write to the same cache line */
     }
 }
 
-static cairn_sweep sum_groups(sweep_work *w)
+static void measure_groups(int begin, int end, void *context)
 {
-    const balls_state *s = w->s;
+    sweep_work *w = context;
+    const int *start = w->s->batches->start;
+    for (int g = begin; g < end; g++) {
+        cairn_batch_errors noted = { 0, 0 };
+        w->s->kernels->measure(&w->job, start[g], start[g + 1] - 1, &noted);
+        w->s->errors[g] = noted;
+    }
+}
+
+static void pass_over(const balls_state *s, cairn_range_fn *work, sweep_work *w)
+{
     /* without friction 3 of 4 numbers change, else 6 of 8: the others are masses */
     size_t stride = (size_t)s->record * sizeof(real);
     const cairn_records records = { s->v, stride, stride / 4 * 3 };
-    cairn_batches_pass(s->batches, groups, w, &records);
-    return cairn_batches_sum(s->batches, s->partial);
+    cairn_batches_pass(s->batches, work, w, &records);
 }
 
 static sweep_work work_of(const balls_state *s, cairn_law law, cairn_momentum momentum)
@@ -415,20 +450,24 @@ static sweep_work work_of(const balls_state *s, cairn_law law, cairn_momentum mo
                                   .momentum = momentum,
                                   .v = s->v,
                                   .r = s->r,
-                                  .previous = s->r_previous } };
+                                  .previous = s->r_previous,
+                                  .share = s->share } };
 }
 
 static cairn_sweep sweep(void *state, cairn_law law, cairn_momentum momentum)
 {
-    sweep_work w = work_of(state, law, momentum);
-    return sum_groups(&w);
+    const balls_state *s = state;
+    sweep_work w = work_of(s, law, momentum);
+    pass_over(s, sweep_groups, &w);
+    return cairn_batches_sum(s->batches, s->partial);
 }
 
-static double measure(const void *state, cairn_law law)
+static cairn_measured measure(const void *state, cairn_law law)
 {
-    sweep_work w = work_of(state, law, (cairn_momentum){ 0 });
-    w.measures = true;
-    return sqrt(sum_groups(&w).change2);
+    const balls_state *s = state;
+    sweep_work w = work_of(s, law, (cairn_momentum){ 0 });
+    pass_over(s, measure_groups, &w);
+    return cairn_batches_worst(s->batches, s->errors);
 }
 
 static cairn_status begin_sweeps(cairn_system *system, cairn_arena *arena, const double *r,

@@ -276,7 +276,12 @@ CAIRN_WIDE void sweep_smooth(const ball_pass *job, int begin, int end, cairn_swe
 /* The judge's residual, contact by contact, with x = w r in place of r as in problem/judge_lanes.c:
  * the largest of |x - P(x - u^)| and the conditions e_N and e_T of problem/residual.c. For the
  * convex law u_N + b is that of s = 0; with another s the judge's residual may be a little
- * larger. */
+ * larger. In a problem with scales also the largest share, e_j^2 / max(S_j, min(|x|, C_j))^2. */
+
+/* The errors of a stretch, lane by lane as in lane_notes. */
+typedef struct lane_errors {
+    wide e2[VISITS], share2[VISITS];
+} lane_errors;
 
 CAIRN_WIDE wide larger(wide a, wide b)
 {
@@ -317,8 +322,24 @@ CAIRN_WIDE wide map_error2(impulse n, wide mu, impulse x, wide u, impulse slidin
     return (along - normal) * (along - normal) + dot(off, off);
 }
 
-/* e_j^2 of the contacts of a visit; w = (w_N + 2 w_T)/3. */
-CAIRN_WIDE wide error2(const ball_pass *job, int at)
+/* Add the errors of a visit, given their squares and |x|^2. */
+CAIRN_WIDE void note_errors(const ball_pass *job, int at, wide e2, wide x2, lane_errors *errors)
+{
+    const wide zero = wide_spread(0);
+    int part = at % VISITS, lane = part * LANES;
+    errors->e2[part] += e2;
+    if (!job->share)
+        return;
+    const ball_share *share = &job->share[at / VISITS];
+    wide scale = wide_load(share->scale + lane), most = wide_load(share->most + lane);
+    wide carried2 = wide_choose(x2 < most * most, x2, most * most);
+    wide share2 = wide_choose(e2 == zero, zero, e2 / larger(scale * scale, carried2));
+    wide worst = errors->share2[part];
+    errors->share2[part] = wide_choose(share2 <= worst, worst, share2); /* NaN stays */
+}
+
+/* The contacts of a visit; w = (w_N + 2 w_T)/3. */
+CAIRN_WIDE void find_errors(const ball_pass *job, int at, lane_errors *errors)
 {
     const ball_batch *batch = batch_at(job, at);
     int lane = at % VISITS * LANES;
@@ -339,29 +360,44 @@ CAIRN_WIDE wide error2(const ball_pass *job, int at)
     wide friction2 = friction_error2(mu, x, add(r, -x, n), sliding);
     wide normal2 = signorini2(x, job->convex ? along - lift : along, along);
     wide map2 = map_error2(n, mu, r, job->convex ? along : along + lift, sliding);
-    return larger(map2, larger(normal2, friction2));
+    note_errors(job, at, larger(map2, larger(normal2, friction2)), dot(r, r), errors);
 }
 
-/* Without friction: |w r - max(0, w r - u)|^2 = min(w r, u)^2, with w_N in place of w, since
- * records without friction have no R^2/J. The judge's residual may be a little larger at contacts
- * that open with a small impulse. */
-CAIRN_WIDE wide error2_smooth(const ball_pass *job, int at)
+/* Without friction: |w r - max(0, w r - u)|^2 = min(w r, u)^2. Records without friction have no
+ * R^2/J: in a problem without scales w_N stands for w, and the judge's residual may be a little
+ * larger at contacts that open with a small impulse. */
+CAIRN_WIDE void find_smooth_errors(const ball_pass *job, int at, lane_errors *errors)
 {
     smooth_visit visit;
     begin_smooth(job, at, &visit);
-    wide wr = visit.w * wide_load(job->r + first_number(at, 1));
+    int lane = at % VISITS * LANES;
+    wide w = job->share ? wide_load(job->share[at / VISITS].w + lane) : visit.w;
+    wide wr = w * wide_load(job->r + first_number(at, 1));
     wide off = wr - wide_positive(wr - visit.w * visit.step);
-    return off * off;
+    note_errors(job, at, off * off, wr * wr, errors);
 }
 
-CAIRN_WIDE void measure(const ball_pass *job, int begin, int end, cairn_sweep *out)
+/* Join the lanes, in their order and in double. */
+CAIRN_WIDE void collect_errors(const lane_errors *errors, cairn_batch_errors *out)
+{
+    for (int i = 0; i < CAIRN_BATCH; i++) {
+        double share2 = (double)errors->share2[i / LANES][i % LANES];
+        out->e2 += (double)errors->e2[i / LANES][i % LANES];
+        out->share2 = share2 <= out->share2 ? out->share2 : share2;
+    }
+}
+
+CAIRN_WIDE void measure(const ball_pass *job, int begin, int end, cairn_batch_errors *out)
 {
     for (int start = begin; start < end; start += STRETCH) {
         int stop = start + STRETCH < end ? start + STRETCH : end;
-        lane_notes notes = { 0 };
+        lane_errors errors = { 0 };
         for (int at = start; at < stop; at++)
-            notes.change2[at % VISITS] += job->mu ? error2(job, at) : error2_smooth(job, at);
-        collect(&notes, out);
+            if (job->mu)
+                find_errors(job, at, &errors);
+            else
+                find_smooth_errors(job, at, &errors);
+        collect_errors(&errors, out);
     }
 }
 
@@ -418,7 +454,7 @@ static void sweep(const ball_pass *job, int begin, int end, cairn_sweep *out)
         sweep_without_friction(job, begin, end, out);
 }
 
-static void measure_batches(const ball_pass *job, int begin, int end, cairn_sweep *out)
+static void measure_batches(const ball_pass *job, int begin, int end, cairn_batch_errors *out)
 {
     const ball_pass own = *job;
     measure(&own, begin * VISITS, end * VISITS, out);

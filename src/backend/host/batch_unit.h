@@ -12,6 +12,7 @@
 #if CAIRN_REAL_BYTES == 4
 typedef cairn_batch_f32 ball_batch;
 typedef cairn_pass_f32 ball_pass;
+typedef cairn_share_f32 ball_share;
 typedef cairn_batch_kernels_f32 ball_kernels;
 typedef cairn_general_f32 general_batch;
 typedef cairn_general_pass_f32 general_pass;
@@ -22,6 +23,7 @@ typedef cairn_plane_kernels_f32 plane_kernels;
 #else
 typedef cairn_batch_f64 ball_batch;
 typedef cairn_pass_f64 ball_pass;
+typedef cairn_share_f64 ball_share;
 typedef cairn_batch_kernels_f64 ball_kernels;
 typedef cairn_general_f64 general_batch;
 typedef cairn_general_pass_f64 general_pass;

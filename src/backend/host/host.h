@@ -59,8 +59,8 @@ typedef struct cairn_sweeps {
                           void **out);
     /* Extrapolate r and v by their momentum, then sweep once. */
     cairn_sweep (*sweep)(void *state, cairn_law law, cairn_momentum momentum);
-    /* The judge's |e| of a law, m/s, in the precision of the state; NULL: only the judge has it. */
-    double (*measure)(const void *state, cairn_law law);
+    /* The errors by a law, in the precision of the state; NULL: only the judge finds them. */
+    cairn_measured (*measure)(const void *state, cairn_law law);
     /* Copy the impulses out of the state. */
     void (*unload)(const void *state, double *r);
     /* Replace the velocities by accurate ones. */

@@ -399,7 +399,7 @@ static cairn_sweep sweep(cairn_sweeping *state, cairn_law law, cairn_momentum mo
     return own->kind->sweep(own->state, law, momentum);
 }
 
-static double measure(const cairn_sweeping *state, cairn_law law)
+static cairn_measured measure(const cairn_sweeping *state, cairn_law law)
 {
     const sweeping *own = (const sweeping *)state;
     return own->kind->measure(own->state, law);
