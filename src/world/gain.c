@@ -186,7 +186,8 @@ static void find_terms(const tally *all, int j)
     const double *r = work->r + (size_t)j * (size_t)d, *after = work->u + (size_t)j * (size_t)d;
     bool row = cairn_is_bounded(p, j);
     double before[CAIRN_MAX_DIMENSION], old = 0, new = 0, slides = 0;
-    double sum = work->earlier ? work->earlier[j] : 0, pushed = work->push ? r[0] * work->push[j] : 0;
+    double sum = work->earlier ? work->earlier[j] : 0,
+           pushed = work->push ? r[0] * work->push[j] : 0;
     double size = fabs(sum) + fabs(pushed);
     sum += pushed;
     cairn_contact_relative(p, d, p->block_size, j, work->before, before);
@@ -617,8 +618,7 @@ static void judge_all(restraint *a)
     for (int j = 0; answer->exact && j < a->step->world->contacts.count; j++)
         upgraded += answer->exact[j] && cairn_contact_counts(&answer->problem, j);
     if (answer->exact)
-        *a->solving->upgraded =
-            (int)cairn_link_sum(cairn_problem_link(&answer->problem), upgraded);
+        *a->solving->upgraded = (int)cairn_link_sum(cairn_problem_link(&answer->problem), upgraded);
 }
 
 /* The groups that gain energy alone; the report is that of the whole step. */

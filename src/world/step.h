@@ -397,13 +397,13 @@ double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 typedef struct cairn_work {
     const cairn_problem *p;
     const double *r, *u;
-    const double *before;  /* m/s, of blocks: velocities before, without forces                 */
-    const double *push;    /* m/s, of contacts: added to the mean of u_N before and after; NULL: 0 */
+    const double *before; /* m/s, of blocks: velocities before, without forces                 */
+    const double *push;   /* m/s, of contacts: added to the mean of u_N before and after; NULL: 0 */
     const double *earlier; /* J, of contacts: work that they did earlier in the step; NULL: 0   */
     const uint8_t *joined; /* of contacts: 1 if they join their bodies to groups; NULL: where r or
                               `earlier` is not 0, and rows of joints                            */
-    bool twice; /* r acts in two phases, so that its friction may drive what slides in the end  */
-    double share;          /* of the energy of a group: less than this is no gain               */
+    bool twice;   /* r acts in two phases, so that its friction may drive what slides in the end  */
+    double share; /* of the energy of a group: less than this is no gain               */
 } cairn_work;
 
 /* Groups that gain more energy than the law allows, of all members, and by how much. */
