@@ -42,6 +42,7 @@
 static const double SHARE = 2e-7;  /* of the energy of a group: less than this is no gain      */
 static const double CLOSER = 1e-3; /* of the tolerance: how closely groups that gain are solved */
 static const double CLOSEST = 1e-12;
+static const double TOO_LARGE = 1e300; /* J: for what is too large for a number */
 enum { BITS = 40, MOST_SOLVES = 20, GRAIN = 2048 };
 
 /* Shares of restitution and of lag. The first entry is Newton's law. */
@@ -199,7 +200,8 @@ static void find_terms(const tally *all, int j)
         old += i > 0 ? r[i] * before[i] : 0;
         new += i > 0 ? r[i] * after[i] : 0;
     }
-    all->term[j] = sum - work->share * size;
+    sum -= work->share * size;
+    all->term[j] = isfinite(sum) ? sum : TOO_LARGE;
     all->drive[j] = row || work->twice ? 0 : fmin(old, new) - work->share * slides;
 }
 
