@@ -1,32 +1,43 @@
-/* gain.c - impacts create no energy.
+/* gain.c - contacts create no energy.
  *
  * Newton's restitution demands velocities of separation without asking whether they are possible
  * together. Between two walls they may not be, and then impulses grow without bound; with friction,
  * or with several coefficients of restitution, they may be possible and still take more energy than
- * the impact brings. So the energy that impulses r add is computed group by group, a group being
- * bodies connected by contacts that push:
+ * the impact brings. And a solver that stops early can make energy without any restitution. So in
+ * every step the energy that impulses r add is computed group by group, a group being bodies
+ * connected by contacts that push, or by joints:
  *
  *     E = sum r.(u- + u+)/2 + sum r_N c,     u- = H v- + w,  v- the velocity before, without forces
+ *     F = sum min(r_T.u-, r_T.u+)            friction that drives what slides
  *
- * c <= 0 is the part of b that pushes overlaps apart. A group gains energy if
+ * c <= 0 is the part of b that pushes overlaps apart. Rows of joints add to E only, less what they
+ * supply: r (u- + u+)/2 - max(0, r u+). By Poisson's law r belongs to two phases, and F is left
+ * out.
+ * A group gains energy if, with K = |v-|_M^2/2 and f = v_free - v-,
  *
- *     E > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |v_free - v-|_M^2/8,      K = |v-|_M^2/2.
+ *     max(E, F) > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |f|_M^2/8.
  *
- * Its demands are then reduced: with b0 = max(b', c), where b' is b without restitution,
+ * Where b >= c, no gain is possible: both laws have r.u+ + r_N c <= 0 and r_T.u+ <= 0, so F <= 0,
+ * and with P = M^-1 H'r, u+ - u- = H (P + f),
+ *
+ *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
+ *
+ * So a group that gains is first solved again, from r = 0 and more closely. If it still gains, and
+ * restitution or a round wall (arc.c) has b < c, it is made to demand less: with b0 = max(b', c),
+ * where b' is b without these,
  *
  *     b = b0 + lag (b' - b0) + rest (b - b')
  *
  * `rest` and `lag` fall by the table below, until it gains none. `lag` matters only after impacts
  * within the step, where b' < 0 says where bodies are on their paths (chain.c). At the end of the
- * table b = b0 >= c, for which no gain is possible: r.u+ + r_N c <= 0 by both laws, and with
- * P = M^-1 H'r, f = v_free - v-
+ * table b = b0 >= c. Where a group gains all the same, the better of the first and the last answer
+ * is kept, and the step has not converged.
  *
- *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
- *
- * Each time, the bodies connected by candidates with those that gain are solved again, from r = 0,
- * more closely. All others keep their impulses. By Poisson's law, and where friction depends on the
- * speed, everything is solved again. Sums are integers, so that they do not depend on the order of
- * their terms, and hence not on who computes them. */
+ * Each time, the bodies connected by candidates with those that gain are solved again; all others
+ * keep their impulses. By Poisson's law, and where friction depends on the speed, everything is
+ * solved again. Sums are integers, so that they do not depend on the order of their terms, and
+ * hence not on who computes them. The first look is one multiplication with the rows of contacts
+ * that push. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

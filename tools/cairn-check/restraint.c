@@ -1,17 +1,20 @@
 /* restraint.c - contacts create no energy.
  *
  * For every group of bodies that are connected by contacts that push, or by joints:
+ *
  *     E = sum r.(u- + u+)/2 + sum r_N c + the work of impacts within the step
- *     F = sum min(r_T.u-, r_T.u+), not where the impulses of two phases are added up (Poisson's law)
- * u- with the velocities before the step and what those impacts changed, c <= 0 what pushes overlaps
- * apart. Rows of joints add r (u- + u+)/2 to E, less what they supply, max(0, r u+). With f =
- * v_free - v-, K = |v-|_M^2/2 and S the sum of the magnitudes of the terms, every law of the schemes
- * forbids
+ *     F = sum min(r_T.u-, r_T.u+),  by Poisson's law, where r is that of two phases, left out
+ *
+ * u- with the velocities before the step and what those impacts changed, c <= 0 what pushes
+ * overlaps apart. Rows of joints add r (u- + u+)/2 to E, less what they supply, max(0, r u+). With
+ * f = v_free - v-, K = |v-|_M^2/2 and S the sum of the magnitudes of the terms, no law allows
+ *
  *     max(E, F) > share (K + S) + |f|_M^2/8
- * except for the share, which is for errors of the solver (docs/steps.md). A group that gains with
- * the share BOUND refutes a step that is said to have met its tolerance. The program that wrote the
- * file counts from a smaller share on, so what it says lies between the values of no share and of
- * BOUND. */
+ *
+ * but for the share, which is for errors of the solver (docs/steps.md). A group that gains with the
+ * share BOUND refutes a step that is said to have met its tolerance. The program that wrote the
+ * file counts from a smaller share on, so that what it says lies between the values without a share
+ * and with BOUND. */
 #include <stdio.h>
 
 #include "run.h"
