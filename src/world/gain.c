@@ -53,6 +53,7 @@
 static const double SHARE = 2e-7;  /* of the energy of a group: less than this is no gain      */
 static const double CLOSER = 1e-3; /* of the tolerance: how closely groups that gain are solved */
 static const double CLOSEST = 1e-12;
+static const double ROUNDING = 1e-12;  /* of the size of a body                          */
 static const double TOO_LARGE = 1e300; /* J: for what is too large for a number */
 enum { BITS = 40, MOST_SOLVES = 20, GRAIN = 2048 };
 
@@ -171,7 +172,7 @@ typedef struct tally {
     uint8_t *joined; /* of contacts: they join their bodies to groups */
     double *term;    /* of contacts: what they add to E ...           */
     double *drive;   /* ... and to F, both less SHARE of their size   */
-    double *allowed; /* of blocks: SHARE K + |f|_M^2/8                */
+    double *allowed; /* of blocks: SHARE K + |f|_M^2/8, and rounding                */
 } tally;
 
 static bool is_joined(const cairn_work *work, int j)
@@ -228,6 +229,16 @@ static void find_terms_range(int begin, int end, void *context)
     }
 }
 
+/* J: kinetic energy of a block at a speed that is rounding, of the size of its body in a step. */
+static double rounding_of(const tally *all, int block)
+{
+    const cairn_problem *p = all->work->p;
+    double mass_inverse = p->mass_inverse[(size_t)block * (size_t)p->block_size];
+    double extent = all->step->world->bodies.extent[all->step->held + block];
+    double speed = ROUNDING * extent / all->step->h;
+    return mass_inverse > 0 && isfinite(extent) ? 0.5 * speed * speed / mass_inverse : 0;
+}
+
 /* What a block may gain. */
 static void find_allowed_range(int begin, int end, void *context)
 {
@@ -243,8 +254,19 @@ static void find_allowed_range(int begin, int end, void *context)
             forced += mass_inverse > 0 ? f * f / mass_inverse : 0;
         }
         bool moves = cairn_world_moves(all->step->world, all->step->held + block);
-        all->allowed[block] = moves ? 0.5 * work->share * kinetic + 0.125 * forced : 0;
+        double allowed = 0.5 * work->share * kinetic + 0.125 * forced + rounding_of(all, block);
+        all->allowed[block] = moves ? allowed : 0;
     }
+}
+
+/* A servo does work on its wall, as much as its control asks for: groups that it pushes may gain
+ * anything. */
+static void allow_servos(const tally *all)
+{
+    const cairn_free_motion *motion = all->work->motion;
+    for (int s = 0; motion && s < motion->servo_count; s++)
+        if (motion->servos[s].row >= 0 && motion->servos[s].moves)
+            all->allowed[cairn_step_block(all->step, motion->servos[s].row)] = TOO_LARGE;
 }
 
 /* In one pass over the contacts, by several threads. */
@@ -261,6 +283,7 @@ static cairn_status take_tally(tally *all)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for(p->contacts, GRAIN, find_terms_range, all);
     cairn_parallel_for(p->blocks, GRAIN, find_allowed_range, all);
+    allow_servos(all);
     return CAIRN_OK;
 }
 
@@ -428,8 +451,9 @@ typedef struct restraint {
     const double *before;       /* of blocks: v-                             */
     uint8_t *level;             /* of contacts: entry of `milder`            */
     uint8_t *gains;             /* of contacts: those of groups that gain    */
-    cairn_gain gain;            /* of them: what they gain                   */
-    int32_t *list;              /* contacts to solve again                   */
+    const cairn_free_motion *motion;
+    cairn_gain gain; /* of them: what they gain                   */
+    int32_t *list;   /* contacts to solve again                   */
     int count;
     first_answer first;
 } restraint;
@@ -456,30 +480,30 @@ static cairn_status take_first(restraint *a)
 }
 
 /* m/s: b without restitution, where no impacts preceded; it keeps the gap open. */
-static double plain_bias(const restraint *a, const cairn_free_motion *motion, int j)
+static double plain_bias(const restraint *a, int j)
 {
     const cairn_step *step = a->step;
-    double gap = cairn_contact_gap(step, motion, j);
+    double gap = cairn_contact_gap(step, a->motion, j);
     return step->scheme->velocity_level ? 0 : cairn_contact_apart(step, gap, fmin(0, gap), 0);
 }
 
 /* c of all contacts. Rows of joints have none. NULL: all are 0. */
-static cairn_status take_push(restraint *a, const cairn_free_motion *motion)
+static cairn_status take_push(restraint *a)
 {
     const cairn_step *step = a->step;
     if (step->overlaps != CAIRN_OVERLAPS_PUSH || step->scheme->velocity_level)
         return CAIRN_OK;
     a->push = cairn_arena_doubles(&step->world->scratch, (size_t)a->answer->problem.contacts);
     for (int j = 0; a->push && j < step->world->contacts.count; j++)
-        a->push[j] = fmin(0, plain_bias(a, motion, j));
+        a->push[j] = fmin(0, plain_bias(a, j));
     return a->push ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 /* b' and b0 of contact j. After impacts within the step b' is known. Poisson's law demands no
  * velocity. */
-static void set_parts(restraint *a, const cairn_free_motion *motion, int j)
+static void set_parts(restraint *a, int j)
 {
-    double plain = plain_bias(a, motion, j);
+    double plain = plain_bias(a, j);
     bool poisson = a->bounce && a->bounce->e[j] > 0;
     a->apart[j] = a->answer->impacts.apart ? a->answer->impacts.apart[j] : plain;
     a->apart[j] = poisson ? a->full[j] : a->apart[j];
@@ -487,7 +511,7 @@ static void set_parts(restraint *a, const cairn_free_motion *motion, int j)
 }
 
 /* What solving again needs. */
-static cairn_status take_arrays(restraint *a, const cairn_free_motion *motion)
+static cairn_status take_arrays(restraint *a)
 {
     const cairn_problem *p = &a->answer->problem;
     cairn_arena *scratch = &a->step->world->scratch;
@@ -505,7 +529,7 @@ static cairn_status take_arrays(restraint *a, const cairn_free_motion *motion)
         !a->first.s || !a->first.exact)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < a->step->world->contacts.count; j++)
-        set_parts(a, motion, j);
+        set_parts(a, j);
     memcpy(a->b, a->full, contacts * sizeof *a->b);
     memcpy(a->first.r, a->answer->r, rows * sizeof *a->first.r);
     memcpy(a->first.s, a->answer->s, contacts * sizeof *a->first.s);
@@ -524,6 +548,7 @@ static cairn_status look(restraint *a)
                               .before = a->before,
                               .push = a->push,
                               .earlier = answer->impacts.work,
+                              .motion = a->motion,
                               .twice = a->bounce != NULL,
                               .share = SHARE };
     return cairn_work_gains(a->step, &work, a->gains, &a->gain);
@@ -754,6 +779,7 @@ cairn_status cairn_step_restrain(const cairn_step *step, const cairn_free_motion
     restraint a = { .step = step,
                     .solving = solving,
                     .answer = answer,
+                    .motion = motion,
                     .bounce = bounce,
                     .full = answer->problem.b };
     cairn_step_report *report = step->report;
@@ -761,12 +787,12 @@ cairn_status cairn_step_restrain(const cairn_step *step, const cairn_free_motion
     report->impacts_reduced = report->energy_made_groups = 0;
     report->energy_made = 0;
     TRY(take_first(&a));
-    TRY(take_push(&a, motion));
+    TRY(take_push(&a));
     TRY(look(&a));
     if (a.gain.groups == 0) {
         cairn_arena_return(&step->world->scratch, before);
         return CAIRN_OK;
     }
-    TRY(take_arrays(&a, motion));
+    TRY(take_arrays(&a));
     return solve_milder(&a);
 }

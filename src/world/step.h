@@ -402,6 +402,7 @@ typedef struct cairn_work {
     const double *earlier; /* J, of contacts: work that they did earlier in the step; NULL: 0   */
     const uint8_t *joined; /* of contacts: 1 if they join their bodies to groups; NULL: where r or
                               `earlier` is not 0, and rows of joints                            */
+    const cairn_free_motion *motion; /* for the servos of cells; NULL: there are none */
     bool twice;   /* r acts in two phases, so that its friction may drive what slides in the end  */
     double share; /* of the energy of a group: less than this is no gain               */
 } cairn_work;

@@ -87,6 +87,9 @@ static void check_summary(check_run *run)
         check_place place = { i + 1, NULL, 0, "converged" };
         check_true(run->report, place, t->converged[i] == 1,
                    "the file says that the step missed its tolerance");
+        check_true(run->report, place,
+                   t->converged[i] == 0 || !t->energy_made || t->energy_made[i] == 0,
+                   "contacts made energy, and yet the step is said to have met its tolerance");
         if (t->converged[i] == 1 && !(run->settings.increment > 0))
             check_between(run->report, (check_place){ i + 1, NULL, 0, "asked_relative" },
                           t->asked_relative[i], 0, run->settings.tolerance);
@@ -109,7 +112,8 @@ static void print_gaps(const check_report *report)
 }
 
 /* Energy that contacts made is a finding only if it is more than the law allows, in a step that is
- * said to have met its tolerance. Of a run without details only the sums of all bodies are known. */
+ * said to have met its tolerance. Of a run without details only the sums of all bodies are
+ * known. */
 static void print_gain(const check_run *run, bool full)
 {
     const check_gain *gain = &run->gain;

@@ -17,9 +17,10 @@
  * and with BOUND. */
 #include <stdio.h>
 
-#include "run.h"
+#include "shapes.h"
 
 static const double BOUND = 1e-6;
+static const double SPEED = 2e-12; /* of the size of a body in a step: what is slower is rounding */
 
 static int first_of(int *first, int body)
 {
@@ -85,6 +86,10 @@ static void add_body(check_run *run, int row)
     check_creation *g = group_of(run, body, body);
     if (!g)
         return;
+    double size = fmax(0, check_extent(run, body)), slow = SPEED * size / run->settings.h;
+    g->slack += 0.5 * run->bodies.mass[body] * slow * slow;
+    if (check_is_servo(run, body)) /* whose work is not known here */
+        g->forced = HUGE_VAL;
     g->kinetic += energy_of(run, body, v, omega);
     g->forced += 0.25 * energy_of(run, body, vec_add(run->v_start[body], -1, v),
                                   vec_add(run->omega_start[body], -1, omega));
