@@ -86,6 +86,12 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
         cairn_line_print("restitution",
                          "reduced at %lld contacts in %lld steps: it would have made energy",
                          (long long)s->impacts_reduced, (long long)s->impacts_reduced_steps);
+    if (s->energy_made_steps > 0)
+        cairn_line_print("energy made",
+                         "%.3g J by contacts in %lld steps, first in step %lld: they are not "
+                         "certified",
+                         s->energy_made, (long long)s->energy_made_steps,
+                         (long long)s->first_energy_made);
     if (s->max_upgraded > 0)
         cairn_line_print("upgraded", "%.1f per step to exact friction, at most %d",
                          s->mean_upgraded, s->max_upgraded);

@@ -77,11 +77,14 @@ typedef struct cairn_run_summary {
     int64_t woken;
     int64_t changed; /* bodies that calls changed between steps: cairn_body_put and others     */
     int64_t impacts; /* resolved one after the other within steps                            */
-    int max_impact_rounds;      /* in so many rounds at most                                  */
-    int64_t impacts_left;       /* that still hit when the rounds were over ...               */
-    int64_t impacts_left_steps; /* ... in so many steps                                       */
-    int64_t impacts_reduced;    /* contacts with reduced restitution: cairn_step_report ...   */
+    int max_impact_rounds;         /* in so many rounds at most                                  */
+    int64_t impacts_left;          /* that still hit when the rounds were over ...               */
+    int64_t impacts_left_steps;    /* ... in so many steps                                       */
+    int64_t impacts_reduced;       /* contacts with reduced restitution: cairn_step_report ...   */
     int64_t impacts_reduced_steps; /* ... in so many steps                                    */
+    int64_t energy_made_steps; /* steps in which contacts made energy that the law does not allow */
+    int64_t first_energy_made; /* the first of them; -1: there is none                       */
+    double energy_made;        /* J: in all of them, see cairn_step_report                   */
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */

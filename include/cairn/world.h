@@ -273,6 +273,10 @@ typedef struct cairn_step_report {
                                  all at once                                                  */
     int impacts_reduced;      /* contacts whose restitution was reduced, because it would have
                                  created energy                                               */
+    int energy_made_groups;   /* groups of bodies whose contacts created energy that the law does
+                                 not allow, although they were solved again; then the step has
+                                 not converged                                                */
+    double energy_made;       /* J: how much, beyond what counts as none (docs/steps.md)      */
     int64_t distance_body[2]; /* uids: pair of certificate.distance; -1, -1: closed forms     */
     double overlap;           /* 1: deepest overlap after the step as a share of the radius of
                                  the smaller of its two bodies; >= 0                          */

@@ -19,6 +19,7 @@ cairn_run_summary cairn_run_summary_start(const cairn_world *world)
 {
     cairn_run_summary s = { .time = cairn_world_time(world),
                             .first_uncertified = -1,
+                            .first_energy_made = -1,
                             .distance_body = { -1, -1 },
                             .overlap_body = { -1, -1 } };
     cairn_world_energy(world, &s.energy.kinetic, &s.energy.potential);
@@ -143,6 +144,9 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->impacts_left_steps += report->impacts_left > 0;
     s->impacts_reduced += report->impacts_reduced;
     s->impacts_reduced_steps += report->impacts_reduced > 0;
+    if (report->energy_made > 0 && s->energy_made_steps++ == 0)
+        s->first_energy_made = s->steps;
+    s->energy_made += report->energy_made;
     s->max_impact_rounds =
         report->impact_rounds > s->max_impact_rounds ? report->impact_rounds : s->max_impact_rounds;
     s->mean_candidates += report->candidates;
@@ -247,6 +251,11 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_integer(json, "left_steps", s->impacts_left_steps);
     cairn_json_integer(json, "reduced", s->impacts_reduced);
     cairn_json_integer(json, "reduced_steps", s->impacts_reduced_steps);
+    cairn_json_end(json);
+    cairn_json_begin(json, "energy_made");
+    cairn_json_integer(json, "steps", s->energy_made_steps);
+    cairn_json_integer(json, "first_step", s->first_energy_made);
+    cairn_json_real(json, "sum", s->energy_made);
     cairn_json_end(json);
     cairn_json_begin(json, "iterations");
     cairn_json_integer(json, "max", s->max_iterations);

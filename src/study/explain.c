@@ -19,7 +19,7 @@ typedef struct columns {
     const double *candidates, *attempts, *iterations, *converged, *asked_relative, *asked_worst,
         *asked_whole, *asked_fclib, *coulomb_relative, *penetration, *dilatation, *numerical_loss,
         *correction, *kinetic, *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds,
-        *asked_worst_contact, *impacts_reduced, *time_step;
+        *asked_worst_contact, *impacts_reduced, *energy_made, *time_step;
 } columns;
 
 /* Where each column of the file goes. All are optional: which ones a file has depends on
@@ -48,6 +48,7 @@ static const struct {
     { "finish_seconds", offsetof(columns, finish_seconds) },
     { "asked_worst_contact", offsetof(columns, asked_worst_contact) },
     { "impacts_reduced", offsetof(columns, impacts_reduced) },
+    { "energy_made", offsetof(columns, energy_made) },
     { "time_step", offsetof(columns, time_step) },
 };
 
@@ -70,6 +71,9 @@ typedef struct facts {
     double exhausted;        /* missed steps that used all iterations: more might have helped */
     double reduced, reduced_contacts; /* steps with reduced restitution, and its contacts */
     int first_reduced;                /* the first of these steps, from 1                 */
+    double making, made; /* steps in which contacts made energy; J: in all of them, ... */
+    double most_made;    /* ... and at most in one                                      */
+    int most_making;     /* that step, from 1                                           */
     double mean_iterations;
     /* m: length scale of the smallest dynamic body: the radius of a sphere, or half the edge of a
      * cube (2D: square) of the same volume; 0: none */
@@ -170,6 +174,17 @@ static void add_length(facts *f, int i)
     f->finest = fmax(f->finest, whole / length);
 }
 
+static void count_made(facts *f, int i)
+{
+    double made = at(f->c.energy_made, i);
+    f->making += made > 0;
+    f->made += made;
+    if (made > f->most_made) {
+        f->most_made = made;
+        f->most_making = i + 1;
+    }
+}
+
 /* Totals over all steps. A column that is not stored contributes 0, so its rules do not apply. */
 static void sum_up(facts *f)
 {
@@ -181,6 +196,7 @@ static void sum_up(facts *f)
         bool missed = f->c.converged && f->c.converged[i] == 0;
         f->missed += missed;
         count_reduced(f, i);
+        count_made(f, i);
         f->exhausted += missed && at(f->c.iterations, i) >= f->max_iterations;
         f->repeated += at(f->c.attempts, i) > 1;
         add_length(f, i);
@@ -538,6 +554,16 @@ static bool numerical_loss(const facts *f, char *text, size_t n)
     return f->energy > 0 && fabs(f->numerical) > 0.1 * f->energy && matters(f, f->numerical);
 }
 
+static bool made_energy(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "contacts made %.2g J in %.0f steps that the law does not allow, at most %.2g J in "
+             "step %d, also when solved again: a larger run.max_iterations, another run.solver or "
+             "a shorter run.time_step may help (docs/steps.md)",
+             f->made, f->making, f->most_made, f->most_making);
+    return f->making > 0;
+}
+
 /* Not an error: the law that was asked for has no solution there, or one that makes energy. */
 static bool reduced_restitution(const facts *f, char *text, size_t n)
 {
@@ -576,10 +602,10 @@ static bool straight_steps(const facts *f, char *text, size_t n)
 }
 
 /* The advice is printed in this order: what is missing, accuracy, cost, energy. */
-static rule_fn *const rules[] = { full_inlets,    share_missed,    convex_gap,     deep_overlap,
-                                  often_repeated, often_divided,   slow_collision, uneven_ranks,
-                                  waiting_ranks,  many_iterations, numerical_loss, moved_apart,
-                                  straight_steps, reduced_restitution };
+static rule_fn *const rules[] = { full_inlets,    share_missed,   made_energy,     convex_gap,
+                                  deep_overlap,   often_repeated, often_divided,   slow_collision,
+                                  uneven_ranks,   waiting_ranks,  many_iterations, numerical_loss,
+                                  moved_apart,    straight_steps, reduced_restitution };
 
 static void advise(const facts *f, FILE *out)
 {

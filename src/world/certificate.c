@@ -212,7 +212,8 @@ static cairn_status certify_contacts(const cairn_step *step, const cairn_answer 
 }
 
 /* Whether all results about the contacts are finite numbers. It is enough to test sums: a NaN, or
- * infinities of either sign, make a sum infinite or NaN. */
+ * infinities of either sign, make a sum infinite or NaN. Relative errors are tested one by one:
+ * where nothing closes they may be the largest number that there is. */
 bool cairn_report_is_finite(const cairn_step_report *report)
 {
     const cairn_certificate *c = &report->certificate;

@@ -341,7 +341,10 @@ static cairn_status find_gains(chain *c, const solved *s, uint8_t *gains, bool *
                               .push = c->shift,
                               .joined = joined,
                               .share = GAIN };
-    return cairn_work_gains(c->step, &work, gains, any);
+    cairn_gain gain;
+    TRY(cairn_work_gains(c->step, &work, gains, &gain));
+    *any = gain.groups > 0;
+    return CAIRN_OK;
 }
 
 /* Groups whose impact creates energy are taken out of the round and left to the solve after the

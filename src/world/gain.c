@@ -1,37 +1,49 @@
-/* gain.c - impacts create no energy.
+/* gain.c - contacts create no energy.
  *
  * Newton's restitution demands velocities of separation without asking whether they are possible
  * together. Between two walls they may not be, and then impulses grow without bound; with friction,
  * or with several coefficients of restitution, they may be possible and still take more energy than
- * the impact brings. So the energy that impulses r add is computed group by group, a group being
- * bodies connected by contacts that push:
+ * the impact brings. And a solver that stops early can make energy without any restitution. So in
+ * every step the energy that impulses r add is computed group by group, a group being bodies
+ * connected by contacts that push, or by joints:
  *
  *     E = sum r.(u- + u+)/2 + sum r_N c,     u- = H v- + w,  v- the velocity before, without forces
+ *     F = sum min(r_T.u-, r_T.u+)            friction that drives what slides
  *
- * c <= 0 is the part of b that pushes overlaps apart. A group gains energy if
+ * c <= 0 is the part of b that pushes overlaps apart. Rows of joints add to E only, less what they
+ * supply: r (u- + u+)/2 - max(0, r u+). By Poisson's law r belongs to two phases, and F is left
+ * out.
+ * A group gains energy if, with K = |v-|_M^2/2 and f = v_free - v-,
  *
- *     E > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |v_free - v-|_M^2/8,      K = |v-|_M^2/2.
+ *     max(E, F) > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |f|_M^2/8.
  *
- * Its demands are then reduced: with b0 = max(b', c), where b' is b without restitution,
+ * Where b >= c, no gain is possible: both laws have r.u+ + r_N c <= 0 and r_T.u+ <= 0, so F <= 0,
+ * and with P = M^-1 H'r, u+ - u- = H (P + f),
+ *
+ *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
+ *
+ * So a group that gains is first solved again, from r = 0 and more closely. If it still gains, and
+ * restitution or a round wall (arc.c) has b < c, it is made to demand less: with b0 = max(b', c),
+ * where b' is b without these,
  *
  *     b = b0 + lag (b' - b0) + rest (b - b')
  *
  * `rest` and `lag` fall by the table below, until it gains none. `lag` matters only after impacts
  * within the step, where b' < 0 says where bodies are on their paths (chain.c). At the end of the
- * table b = b0 >= c, for which no gain is possible: r.u+ + r_N c <= 0 by both laws, and with
- * P = M^-1 H'r, f = v_free - v-
+ * table b = b0 >= c. Where a group gains all the same, the better of the first and the last answer
+ * is kept, and the step has not converged.
  *
- *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
- *
- * Each time, the bodies connected by candidates with those that gain are solved again, from r = 0,
- * more closely. All others keep their impulses, or start from them: by Poisson's law, and where
- * friction depends on the speed, everything is solved again. Sums are integers, so that they do not depend on the order of
- * their terms, and hence not on who computes them. */
+ * Each time, the bodies connected by candidates with those that gain are solved again; all others
+ * keep their impulses, or start from them: by Poisson's law, and where friction depends on the speed,
+ * everything is solved again. Sums are integers, so that they do not depend on the order of their terms, and
+ * hence not on who computes them. The first look is one multiplication with the rows of contacts
+ * that push. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/common.h"
+#include "base/parallel.h"
 #include "problem/cut.h"
 #include "problem/forms.h"
 #include "problem/operator.h"
@@ -41,7 +53,9 @@
 static const double SHARE = 2e-7;  /* of the energy of a group: less than this is no gain      */
 static const double CLOSER = 1e-3; /* of the tolerance: how closely groups that gain are solved */
 static const double CLOSEST = 1e-12;
-enum { BITS = 40, MOST_SOLVES = 20 };
+static const double ROUNDING = 1e-12;  /* of the size of a body                          */
+static const double TOO_LARGE = 1e300; /* J: for what is too large for a number */
+enum { BITS = 40, MOST_SOLVES = 20, GRAIN = 2048 };
 
 /* Shares of restitution and of lag. The first entry is Newton's law. */
 typedef struct mildness {
@@ -151,38 +165,135 @@ static cairn_status take_labels(const cairn_step *step, const cairn_problem *p, 
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
-/* What contact j adds to E, J, and the sum of the magnitudes of its terms. */
-static double work_of(const cairn_work *work, int j, double *size)
+/* What the bodies of a problem and their contacts add to the energies of their groups, J. */
+typedef struct tally {
+    const cairn_step *step;
+    const cairn_work *work;
+    uint8_t *joined; /* of contacts: they join their bodies to groups */
+    double *term;    /* of contacts: what they add to E ...           */
+    double *drive;   /* ... and to F, both less SHARE of their size   */
+    double *allowed; /* of blocks: SHARE K + |f|_M^2/8, and rounding                */
+} tally;
+
+static bool is_joined(const cairn_work *work, int j)
 {
+    size_t d = (size_t)work->p->dimension;
+    bool joined = cairn_is_bounded(work->p, j) || (work->earlier && work->earlier[j] != 0);
+    for (size_t i = (size_t)j * d; i < ((size_t)j + 1) * d; i++)
+        joined = joined || work->r[i] != 0;
+    return joined;
+}
+
+/* A row of a joint: what the joint supplies, r u+ > 0, is not the work of contacts. */
+static double row_term(double r, double before, double after)
+{
+    return 0.5 * r * (before + after) - fmax(0, r * after);
+}
+
+/* What contact j, or block of rows j of a joint, adds. */
+static void find_terms(const tally *all, int j)
+{
+    const cairn_work *work = all->work;
     const cairn_problem *p = work->p;
     int d = p->dimension;
     const double *r = work->r + (size_t)j * (size_t)d, *after = work->u + (size_t)j * (size_t)d;
-    double before[CAIRN_MAX_DIMENSION], sum = r[0] * work->push[j];
+    bool row = cairn_is_bounded(p, j);
+    double before[CAIRN_MAX_DIMENSION], old = 0, new = 0, slides = 0;
+    double sum = work->earlier ? work->earlier[j] : 0,
+           pushed = work->push ? r[0] * work->push[j] : 0;
+    double size = fabs(sum) + fabs(pushed);
+    sum += pushed;
     cairn_contact_relative(p, d, p->block_size, j, work->before, before);
-    *size = fabs(sum);
-    if (work->earlier) {
-        sum += work->earlier[j];
-        *size += fabs(work->earlier[j]);
-    }
     for (int i = 0; i < d; i++) {
-        sum += 0.5 * r[i] * (before[i] + after[i]);
-        *size += 0.5 * fabs(r[i]) * (fabs(before[i]) + fabs(after[i]));
+        double part = 0.5 * fabs(r[i]) * (fabs(before[i]) + fabs(after[i]));
+        sum += row ? row_term(r[i], before[i], after[i]) : 0.5 * r[i] * (before[i] + after[i]);
+        size += part;
+        slides += i > 0 ? part : 0;
+        old += i > 0 ? r[i] * before[i] : 0;
+        new += i > 0 ? r[i] * after[i] : 0;
     }
-    return sum;
+    sum -= work->share * size;
+    all->term[j] = isfinite(sum) ? sum : TOO_LARGE;
+    all->drive[j] = row || work->twice ? 0 : fmin(old, new) - work->share * slides;
 }
 
-/* J: what a block may gain, SHARE K + |f|_M^2/8. */
-static double allowance(const cairn_work *work, int block)
+static void find_terms_range(int begin, int end, void *context)
 {
-    const cairn_problem *p = work->p;
-    double kinetic = 0, forced = 0;
-    for (int k = 0; k < p->block_size; k++) {
-        size_t i = (size_t)block * (size_t)p->block_size + (size_t)k;
-        double v = work->before[i], f = p->v_free[i] - v, mass_inverse = p->mass_inverse[i];
-        kinetic += mass_inverse > 0 ? v * v / mass_inverse : 0;
-        forced += mass_inverse > 0 ? f * f / mass_inverse : 0;
+    const tally *all = context;
+    const cairn_work *work = all->work;
+    for (int j = begin; j < end; j++) {
+        all->joined[j] = work->joined ? work->joined[j] : is_joined(work, j);
+        all->term[j] = all->drive[j] = 0;
+        if (all->joined[j] && cairn_contact_counts(work->p, j))
+            find_terms(all, j);
     }
-    return 0.5 * work->share * kinetic + 0.125 * forced;
+}
+
+/* J: kinetic energy of a block at a speed that is rounding, of the size of its body in a step. */
+static double rounding_of(const tally *all, int block)
+{
+    const cairn_problem *p = all->work->p;
+    double mass_inverse = p->mass_inverse[(size_t)block * (size_t)p->block_size];
+    double extent = all->step->world->bodies.extent[all->step->held + block];
+    double speed = ROUNDING * extent / all->step->h;
+    return mass_inverse > 0 && isfinite(extent) ? 0.5 * speed * speed / mass_inverse : 0;
+}
+
+/* What a block may gain. */
+static void find_allowed_range(int begin, int end, void *context)
+{
+    const tally *all = context;
+    const cairn_work *work = all->work;
+    const cairn_problem *p = work->p;
+    for (int block = begin; block < end; block++) {
+        double kinetic = 0, forced = 0;
+        for (int k = 0; k < p->block_size; k++) {
+            size_t i = (size_t)block * (size_t)p->block_size + (size_t)k;
+            double v = work->before[i], f = p->v_free[i] - v, mass_inverse = p->mass_inverse[i];
+            kinetic += mass_inverse > 0 ? v * v / mass_inverse : 0;
+            forced += mass_inverse > 0 ? f * f / mass_inverse : 0;
+        }
+        bool moves = cairn_world_moves(all->step->world, all->step->held + block);
+        double allowed = 0.5 * work->share * kinetic + 0.125 * forced + rounding_of(all, block);
+        all->allowed[block] = moves ? allowed : 0;
+    }
+}
+
+/* A servo does work on its wall, as much as its control asks for: groups that it pushes may gain
+ * anything. */
+static void allow_servos(const tally *all)
+{
+    const cairn_free_motion *motion = all->work->motion;
+    for (int s = 0; motion && s < motion->servo_count; s++)
+        if (motion->servos[s].row >= 0 && motion->servos[s].moves)
+            all->allowed[cairn_step_block(all->step, motion->servos[s].row)] = TOO_LARGE;
+}
+
+/* In one pass over the contacts, by several threads. */
+static cairn_status take_tally(tally *all)
+{
+    const cairn_problem *p = all->work->p;
+    cairn_arena *scratch = &all->step->world->scratch;
+    size_t contacts = (size_t)p->contacts;
+    all->joined = cairn_arena_take(scratch, contacts, sizeof *all->joined);
+    all->term = cairn_arena_take(scratch, contacts, sizeof *all->term);
+    all->drive = cairn_arena_take(scratch, contacts, sizeof *all->drive);
+    all->allowed = cairn_arena_take(scratch, (size_t)p->blocks, sizeof *all->allowed);
+    if (!all->joined || !all->term || !all->drive || !all->allowed)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(p->contacts, GRAIN, find_terms_range, all);
+    cairn_parallel_for(p->blocks, GRAIN, find_allowed_range, all);
+    allow_servos(all);
+    return CAIRN_OK;
+}
+
+/* Whether some group may gain, of any member: only if some contact does. */
+static bool any_gains(const tally *all)
+{
+    bool any = false;
+    for (int j = 0; j < all->work->p->contacts && !any; j++)
+        any = all->term[j] > 0 || all->drive[j] > 0;
+    return cairn_link_any(cairn_problem_link(all->work->p), any);
 }
 
 /* Whole units, 2^-BITS of the largest term of the group. */
@@ -204,74 +315,129 @@ static void note_largest(int64_t *largest, double term)
     *largest = isfinite(term) && bits > *largest ? bits : *largest;
 }
 
-/* Largest terms and sums of all groups, by label. */
+/* Of all groups, by label: the largest term, and E and F less what is allowed. */
 typedef struct sums {
-    int64_t *largest, *sum;
+    int64_t *largest, *made, *driven;
 } sums;
 
-static void add_term(const sums *s, bool second, int64_t label, double term)
+/* The first pass over numbers that are already there finds the largest terms, the second one the
+ * sums. */
+static void find_largest(const tally *all, const labels *l, const sums *s)
 {
-    if (second)
-        s->sum[label] += units_of(term, s->largest[label]);
-    else
-        note_largest(&s->largest[label], term);
-}
-
-/* The first pass finds the largest terms, the second one the sums. */
-static void pass(const cairn_step *step, const cairn_work *work, const labels *l, const sums *s,
-                 bool second)
-{
-    const cairn_problem *p = work->p;
+    const cairn_problem *p = all->work->p;
     for (int i = 0; i < p->blocks; i++)
-        if (cairn_world_moves(step->world, step->held + i))
-            add_term(s, second, l->of[i], -allowance(work, i));
+        note_largest(&s->largest[l->of[i]], all->allowed[i]);
     for (int j = 0; j < p->contacts; j++) {
-        if (!work->joined[j] || !cairn_contact_counts(p, j))
+        if (!all->joined[j])
             continue;
-        double size, term = work_of(work, j, &size);
-        add_term(s, second, label_of(p, l, j), term - work->share * size);
+        int64_t *largest = &s->largest[label_of(p, l, j)];
+        note_largest(largest, all->term[j]);
+        note_largest(largest, all->drive[j]);
     }
 }
 
-/* Whether a body of contact j is in a group that gains energy. */
-static bool gains_there(const cairn_problem *p, const labels *l, const sums *s, int j)
+static void add_up(const tally *all, const labels *l, const sums *s)
 {
-    const int32_t *block = p->block + 2 * (size_t)j;
-    return (block[0] >= 0 && s->sum[l->of[block[0]]] > 0) ||
-           (block[1] >= 0 && s->sum[l->of[block[1]]] > 0);
+    const cairn_problem *p = all->work->p;
+    for (int i = 0; i < p->blocks; i++) {
+        int64_t label = l->of[i], allowed = units_of(all->allowed[i], s->largest[label]);
+        s->made[label] -= allowed;
+        s->driven[label] -= allowed;
+    }
+    for (int j = 0; j < p->contacts; j++) {
+        if (!all->joined[j])
+            continue;
+        int64_t label = label_of(p, l, j);
+        s->made[label] += units_of(all->term[j], s->largest[label]);
+        s->driven[label] += units_of(all->drive[j], s->largest[label]);
+    }
+}
+
+/* In units: by how much a group exceeds what is allowed; <= 0: it does not gain. */
+static int64_t excess_of(const sums *s, int64_t label)
+{
+    return s->made[label] > s->driven[label] ? s->made[label] : s->driven[label];
+}
+
+static bool has_gain(const labels *l, const sums *s, int32_t block)
+{
+    return block >= 0 && excess_of(s, l->of[block]) > 0;
+}
+
+static double joules_of(int64_t units, int64_t largest)
+{
+    double scale;
+    int exponent;
+    memcpy(&scale, &largest, sizeof scale);
+    frexp(scale, &exponent);
+    return ldexp((double)units, exponent - BITS);
+}
+
+/* In the order of the labels, which all members know. */
+static cairn_gain total_of(const labels *l, const sums *s)
+{
+    cairn_gain gain = { 0 };
+    for (int64_t label = 0; label < l->count; label++)
+        if (excess_of(s, label) > 0) {
+            gain.groups++;
+            gain.made += joules_of(excess_of(s, label), s->largest[label]);
+        }
+    return gain;
+}
+
+static cairn_status find_gains(const tally *all, uint8_t *gains, cairn_gain *gain)
+{
+    const cairn_problem *p = all->work->p;
+    cairn_link *link = cairn_problem_link(p);
+    cairn_arena *scratch = &all->step->world->scratch;
+    labels l;
+    TRY(take_labels(all->step, p, &l));
+    sums s = { zeros(scratch, (size_t)l.count, sizeof *s.largest),
+               zeros(scratch, (size_t)l.count, sizeof *s.made),
+               zeros(scratch, (size_t)l.count, sizeof *s.driven) };
+    if (!s.largest || !s.made || !s.driven)
+        return CAIRN_NO_MEMORY;
+    find_labels(all->step, p, all->joined, &l);
+    find_largest(all, &l, &s);
+    if (link)
+        cairn_link_largests(link, s.largest, (int)l.count);
+    add_up(all, &l, &s);
+    if (link) {
+        cairn_link_sums(link, s.made, (int)l.count);
+        cairn_link_sums(link, s.driven, (int)l.count);
+    }
+    for (int j = 0; j < p->contacts; j++) {
+        const int32_t *block = p->block + 2 * (size_t)j;
+        gains[j] = has_gain(&l, &s, block[0]) || has_gain(&l, &s, block[1]);
+    }
+    *gain = total_of(&l, &s);
+    return CAIRN_OK;
 }
 
 cairn_status cairn_work_gains(const cairn_step *step, const cairn_work *work, uint8_t *gains,
-                              bool *any)
+                              cairn_gain *gain)
 {
-    const cairn_problem *p = work->p;
-    cairn_link *link = cairn_problem_link(p);
     cairn_arena *scratch = &step->world->scratch;
     cairn_arena_moment before = cairn_arena_now(scratch);
-    bool found = false;
-    labels l;
-    TRY(take_labels(step, p, &l));
-    sums s = { zeros(scratch, (size_t)l.count, sizeof *s.largest),
-               zeros(scratch, (size_t)l.count, sizeof *s.sum) };
-    if (!s.largest || !s.sum)
-        return CAIRN_NO_MEMORY;
-    find_labels(step, p, work->joined, &l);
-    pass(step, work, &l, &s, false);
-    if (link)
-        cairn_link_largests(link, s.largest, (int)l.count);
-    pass(step, work, &l, &s, true);
-    if (link)
-        cairn_link_sums(link, s.sum, (int)l.count);
-    for (int j = 0; j < p->contacts; j++) {
-        gains[j] = gains_there(p, &l, &s, j);
-        found = found || gains[j];
-    }
-    *any = cairn_link_any(link, found);
+    tally all = { .step = step, .work = work };
+    *gain = (cairn_gain){ 0 };
+    TRY(take_tally(&all));
+    if (any_gains(&all))
+        TRY(find_gains(&all, gains, gain));
+    else
+        memset(gains, 0, (size_t)work->p->contacts * sizeof *gains);
     cairn_arena_return(scratch, before);
     return CAIRN_OK;
 }
 
 /* ---- milder demands ------------------------------------------------------------------------- */
+
+/* The answer before anything was solved again. */
+typedef struct first_answer {
+    double *r, *s;
+    uint8_t *exact;
+    cairn_gain gain;
+} first_answer;
 
 typedef struct restraint {
     const cairn_step *step;
@@ -282,85 +448,98 @@ typedef struct restraint {
     double *apart, *least;      /* of contacts: b' and b0                    */
     double *b, *push;           /* of contacts: b and c                      */
     double *e;                  /* of contacts: as reduced, by Poisson's law */
-    double *before;             /* of blocks: v-                             */
+    const double *before;       /* of blocks: v-                             */
     uint8_t *level;             /* of contacts: entry of `milder`            */
-    uint8_t *joined;            /* of contacts: they push; rows of joints    */
     uint8_t *gains;             /* of contacts: those of groups that gain    */
-    int32_t *list;              /* contacts to solve again                   */
+    const cairn_free_motion *motion;
+    cairn_gain gain; /* of them: what they gain                   */
+    int32_t *list;   /* contacts to solve again                   */
     int count;
+    first_answer first;
 } restraint;
 
+/* What a first look needs. */
+static cairn_status take_first(restraint *a)
+{
+    const cairn_problem *p = &a->answer->problem;
+    cairn_arena *scratch = &a->step->world->scratch;
+    size_t velocities = (size_t)p->blocks * (size_t)p->block_size;
+    const double *free = a->answer->impacts.v_free;
+    a->gains = cairn_arena_take(scratch, (size_t)p->contacts, sizeof *a->gains);
+    a->before = a->answer->v_old;
+    if (!a->gains)
+        return CAIRN_NO_MEMORY;
+    if (!free)
+        return CAIRN_OK;
+    /* after impacts within the step: what these leave without forces */
+    double *left = cairn_arena_take(scratch, velocities, sizeof *left);
+    for (size_t i = 0; left && i < velocities; i++)
+        left[i] = a->before[i] + p->v_free[i] - free[i];
+    a->before = left;
+    return left ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* m/s: b without restitution, where no impacts preceded; it keeps the gap open. */
+static double plain_bias(const restraint *a, int j)
+{
+    const cairn_step *step = a->step;
+    double gap = cairn_contact_gap(step, a->motion, j);
+    return step->scheme->velocity_level ? 0 : cairn_contact_apart(step, gap, fmin(0, gap), 0);
+}
+
+/* c of all contacts. Rows of joints have none. NULL: all are 0. */
+static cairn_status take_push(restraint *a)
+{
+    const cairn_step *step = a->step;
+    if (step->overlaps != CAIRN_OVERLAPS_PUSH || step->scheme->velocity_level)
+        return CAIRN_OK;
+    a->push = cairn_arena_doubles(&step->world->scratch, (size_t)a->answer->problem.contacts);
+    for (int j = 0; a->push && j < step->world->contacts.count; j++)
+        a->push[j] = fmin(0, plain_bias(a, j));
+    return a->push ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* b' and b0 of contact j. After impacts within the step b' is known. Poisson's law demands no
+ * velocity. */
+static void set_parts(restraint *a, int j)
+{
+    double plain = plain_bias(a, j);
+    bool poisson = a->bounce && a->bounce->e[j] > 0;
+    a->apart[j] = a->answer->impacts.apart ? a->answer->impacts.apart[j] : plain;
+    a->apart[j] = poisson ? a->full[j] : a->apart[j];
+    a->least[j] = fmax(a->apart[j], a->push ? a->push[j] : 0);
+}
+
+/* What solving again needs. */
 static cairn_status take_arrays(restraint *a)
 {
     const cairn_problem *p = &a->answer->problem;
     cairn_arena *scratch = &a->step->world->scratch;
-    size_t contacts = (size_t)p->contacts;
+    size_t contacts = (size_t)p->contacts, rows = contacts * (size_t)p->dimension;
     a->apart = cairn_arena_doubles(scratch, contacts);
     a->least = cairn_arena_doubles(scratch, contacts);
-    a->push = cairn_arena_doubles(scratch, contacts);
     a->b = cairn_arena_doubles(scratch, contacts);
-    a->before = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
     a->level = zeros(scratch, contacts, 1);
-    a->joined = zeros(scratch, contacts, 1);
-    a->gains = zeros(scratch, contacts, 1);
     a->list = cairn_arena_take(scratch, contacts, sizeof *a->list);
     a->e = cairn_arena_doubles(scratch, contacts);
-    return a->e && a->apart && a->least && a->push && a->b && a->before && a->level && a->joined &&
-                   a->gains && a->list
-               ? CAIRN_OK
-               : CAIRN_NO_MEMORY;
+    a->first.r = cairn_arena_doubles(scratch, rows);
+    a->first.s = cairn_arena_doubles(scratch, contacts);
+    a->first.exact = cairn_arena_take(scratch, contacts, 1);
+    if (!a->e || !a->apart || !a->least || !a->b || !a->level || !a->list || !a->first.r ||
+        !a->first.s || !a->first.exact)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < a->step->world->contacts.count; j++)
+        set_parts(a, j);
+    memcpy(a->b, a->full, contacts * sizeof *a->b);
+    memcpy(a->first.r, a->answer->r, rows * sizeof *a->first.r);
+    memcpy(a->first.s, a->answer->s, contacts * sizeof *a->first.s);
+    if (a->answer->exact)
+        memcpy(a->first.exact, a->answer->exact, contacts);
+    a->first.gain = a->gain;
+    return CAIRN_OK;
 }
 
-/* b', b0 and c of contact j; rows of joints have none. After impacts within the step b' is known;
- * otherwise it keeps the gap open. Poisson's law demands no velocity. */
-static void set_parts(restraint *a, const cairn_free_motion *motion, int j)
-{
-    const cairn_step *step = a->step;
-    double gap = cairn_contact_gap(step, motion, j);
-    double plain = step->scheme->velocity_level
-                       ? 0
-                       : cairn_contact_apart(step, gap, fmin(0, gap), 0);
-    bool poisson = a->bounce && a->bounce->e[j] > 0;
-    a->apart[j] = a->answer->impacts.apart ? a->answer->impacts.apart[j] : plain;
-    a->push[j] = fmin(0, plain);
-    a->apart[j] = poisson ? a->full[j] : a->apart[j];
-    a->least[j] = fmax(a->apart[j], a->push[j]);
-}
-
-/* v-: after impacts within the step, what these leave without forces. */
-static void set_before(restraint *a)
-{
-    const cairn_answer *answer = a->answer;
-    const cairn_problem *p = &answer->problem;
-    const double *free = answer->impacts.v_free;
-    for (size_t i = 0; i < (size_t)p->blocks * (size_t)p->block_size; i++)
-        a->before[i] = answer->v_old[i] + (free ? p->v_free[i] - free[i] : 0);
-}
-
-/* There are no rows of joints after impacts within the step. */
-static void note_joined(restraint *a)
-{
-    const cairn_problem *p = &a->answer->problem;
-    const double *r = a->answer->r, *total = a->answer->impacts.total;
-    size_t d = (size_t)p->dimension;
-    for (size_t j = 0; j < (size_t)p->contacts; j++) {
-        a->joined[j] = cairn_is_bounded(p, (int)j);
-        for (size_t i = j * d; i < (j + 1) * d; i++)
-            a->joined[j] = a->joined[j] || r[i] != 0 || (total && total[i] != 0);
-    }
-}
-
-/* Whether some contact pushes to obey restitution, of any member; else nothing can gain energy. */
-static bool any_demands(const restraint *a)
-{
-    const cairn_problem *p = &a->answer->problem;
-    bool any = a->bounce != NULL;
-    for (int j = 0; j < a->step->world->contacts.count && !any; j++)
-        any = a->answer->r[(size_t)j * (size_t)p->dimension] > 0 && a->full[j] < a->least[j];
-    return cairn_link_any(cairn_problem_link(p), any);
-}
-
-static cairn_status look(restraint *a, bool *any)
+static cairn_status look(restraint *a)
 {
     const cairn_answer *answer = a->answer;
     const cairn_work work = { .p = &answer->problem,
@@ -369,10 +548,10 @@ static cairn_status look(restraint *a, bool *any)
                               .before = a->before,
                               .push = a->push,
                               .earlier = answer->impacts.work,
-                              .joined = a->joined,
+                              .motion = a->motion,
+                              .twice = a->bounce != NULL,
                               .share = SHARE };
-    note_joined(a);
-    return cairn_work_gains(a->step, &work, a->gains, any);
+    return cairn_work_gains(a->step, &work, a->gains, &a->gain);
 }
 
 /* ---- solving again -------------------------------------------------------------------------- */
@@ -402,14 +581,18 @@ static cairn_status find_list(restraint *a)
     return CAIRN_OK;
 }
 
+static double bias_at(const restraint *a, int j, int level)
+{
+    const mildness *m = &milder[level];
+    return level == 0 ? a->full[j]
+                      : a->least[j] + m->lag * (a->apart[j] - a->least[j]) +
+                            m->rest * (a->full[j] - a->apart[j]);
+}
+
 static void set_biases(restraint *a)
 {
-    for (int j = 0; j < a->step->world->contacts.count; j++) {
-        const mildness *m = &milder[a->level[j]];
-        if (a->level[j] > 0)
-            a->b[j] = a->least[j] + m->lag * (a->apart[j] - a->least[j]) +
-                      m->rest * (a->full[j] - a->apart[j]);
-    }
+    for (int j = 0; j < a->step->world->contacts.count; j++)
+        a->b[j] = bias_at(a, j, a->level[j]);
 }
 
 static cairn_status solve_list(restraint *a, const cairn_solving *s)
@@ -482,8 +665,7 @@ static void judge_all(restraint *a)
     for (int j = 0; answer->exact && j < a->step->world->contacts.count; j++)
         upgraded += answer->exact[j] && cairn_contact_counts(&answer->problem, j);
     if (answer->exact)
-        *a->solving->upgraded =
-            (int)cairn_link_sum(cairn_problem_link(&answer->problem), upgraded);
+        *a->solving->upgraded = (int)cairn_link_sum(cairn_problem_link(&answer->problem), upgraded);
 }
 
 /* The groups that gain energy alone; the report is that of the whole step. */
@@ -521,15 +703,17 @@ static cairn_status solve_again(restraint *a)
     return CAIRN_OK;
 }
 
-/* Contacts of groups that gain energy get the next entry of `milder`; whether any could, of any
- * member. */
+/* Contacts of groups that gain energy get the next entry of `milder`; whether that changes what any
+ * of them demands, of any member. */
 static bool make_milder(restraint *a)
 {
     bool changed = false;
     for (int j = 0; j < a->step->world->contacts.count; j++)
         if (a->gains[j] && a->level[j] < MILDEST) {
             a->level[j]++;
-            changed = true;
+            changed = changed || (a->bounce && a->bounce->e[j] > 0);
+            for (int level = a->level[j]; level <= MILDEST && !changed; level++)
+                changed = bias_at(a, j, level) != a->b[j];
         }
     return cairn_link_any(cairn_problem_link(&a->answer->problem), changed);
 }
@@ -547,12 +731,54 @@ static int64_t count_reduced(const restraint *a)
     return cairn_link_sum(cairn_problem_link(p), reduced);
 }
 
-/* Solves that did not converge may gain energy without any restitution. */
-static void remark_gain(cairn_solve_report *report)
+/* Groups that gain even more than before get their first impulses back, and with them what they
+ * demanded. */
+static void keep_better(restraint *a)
 {
+    cairn_answer *answer = a->answer;
+    cairn_solve_report *report = a->solving->report;
+    size_t contacts = (size_t)answer->problem.contacts;
+    if (a->bounce || a->solving->friction || !(a->gain.made >= a->first.gain.made))
+        return;
+    memset(a->level, 0, contacts);
+    set_biases(a);
+    cairn_step_rescale(a->step, answer);
+    memcpy(answer->r, a->first.r, contacts * (size_t)answer->problem.dimension * sizeof *answer->r);
+    memcpy(answer->s, a->first.s, contacts * sizeof *answer->s);
+    if (answer->exact)
+        memcpy(answer->exact, a->first.exact, contacts);
+    judge_all(a);
     report->converged = false;
-    snprintf(report->remark, sizeof report->remark,
-             "impacts create energy, also with their restitution reduced");
+    a->gain = a->first.gain;
+}
+
+/* A step in which a group still gains misses what it promises, whatever its residual. */
+static void report_gain(const restraint *a)
+{
+    cairn_step_report *report = a->step->report;
+    report->energy_made = a->gain.made;
+    report->energy_made_groups = (int)a->gain.groups;
+    report->solve.converged = false;
+    snprintf(report->solve.remark, sizeof report->solve.remark,
+             "contacts create energy, also when solved more closely");
+}
+
+/* Until no group gains, or nothing milder is left to demand. */
+static cairn_status solve_milder(restraint *a)
+{
+    bool milder_still = true;
+    a->answer->problem.b = a->b;
+    for (int solves = 0; a->gain.groups > 0 && milder_still && solves < MOST_SOLVES; solves++) {
+        TRY(solve_again(a));
+        TRY(look(a));
+        milder_still = a->gain.groups > 0 && make_milder(a);
+    }
+    if (a->gain.groups > 0)
+        keep_better(a);
+    if (a->gain.groups > 0)
+        report_gain(a);
+    a->step->report->impacts_reduced = (int)count_reduced(a);
+    return CAIRN_OK;
 }
 
 cairn_status cairn_step_restrain(const cairn_step *step, const cairn_free_motion *motion,
@@ -562,34 +788,20 @@ cairn_status cairn_step_restrain(const cairn_step *step, const cairn_free_motion
     restraint a = { .step = step,
                     .solving = solving,
                     .answer = answer,
+                    .motion = motion,
                     .bounce = bounce,
                     .full = answer->problem.b };
-    bool any;
-    step->report->impacts_reduced = 0;
-    if (!step->world->materials.bouncing)
-        return CAIRN_OK;
+    cairn_step_report *report = step->report;
     cairn_arena_moment before = cairn_arena_now(&step->world->scratch);
-    TRY(take_arrays(&a));
-    for (int j = 0; j < step->world->contacts.count; j++)
-        set_parts(&a, motion, j);
-    set_before(&a);
-    any = any_demands(&a);
-    if (any)
-        TRY(look(&a, &any));
-    if (!any) {
+    report->impacts_reduced = report->energy_made_groups = 0;
+    report->energy_made = 0;
+    TRY(take_first(&a));
+    TRY(take_push(&a));
+    TRY(look(&a));
+    if (a.gain.groups == 0) {
         cairn_arena_return(&step->world->scratch, before);
         return CAIRN_OK;
     }
-    memcpy(a.b, a.full, (size_t)answer->problem.contacts * sizeof *a.b);
-    answer->problem.b = a.b;
-    bool milder_still = true;
-    for (int solves = 0; any && milder_still && solves < MOST_SOLVES; solves++) {
-        TRY(solve_again(&a));
-        TRY(look(&a, &any));
-        milder_still = any && make_milder(&a);
-    }
-    if (any)
-        remark_gain(solving->report);
-    step->report->impacts_reduced = (int)count_reduced(&a);
-    return CAIRN_OK;
+    TRY(take_arrays(&a));
+    return solve_milder(&a);
 }

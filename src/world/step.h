@@ -399,17 +399,26 @@ double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 typedef struct cairn_work {
     const cairn_problem *p;
     const double *r, *u;
-    const double *before;  /* m/s, of blocks: velocities before, without forces                 */
-    const double *push;    /* m/s, of contacts: added to the mean of u_N before and after       */
+    const double *before; /* m/s, of blocks: velocities before, without forces                 */
+    const double *push;   /* m/s, of contacts: added to the mean of u_N before and after; NULL: 0 */
     const double *earlier; /* J, of contacts: work that they did earlier in the step; NULL: 0   */
-    const uint8_t *joined; /* of contacts: 1 if they join their bodies to groups                */
-    double share;          /* of the energy of a group: less than this is no gain               */
+    const uint8_t *joined; /* of contacts: 1 if they join their bodies to groups; NULL: where r or
+                              `earlier` is not 0, and rows of joints                            */
+    const cairn_free_motion *motion; /* for the servos of cells; NULL: there are none */
+    bool twice;   /* r acts in two phases, so that its friction may drive what slides in the end  */
+    double share; /* of the energy of a group: less than this is no gain               */
 } cairn_work;
 
-/* Marks the contacts of the bodies whose group gains energy; *any: whether any member has some. */
+/* Groups that gain more energy than the law allows, of all members, and by how much. */
+typedef struct cairn_gain {
+    int64_t groups;
+    double made; /* J */
+} cairn_gain;
+
+/* Marks the contacts of the bodies whose group gains energy. */
 cairn_status cairn_work_gains(const cairn_step *step, const cairn_work *work, uint8_t *gains,
-                              bool *any);
-/* Reduces restitution where it creates energy, and solves again. */
+                              cairn_gain *gain);
+/* Solves again where contacts create energy: more closely, and with less restitution. */
 struct cairn_solving;
 struct cairn_phase;
 typedef struct cairn_bounce {        /* an impact by Poisson's law                               */

@@ -42,7 +42,8 @@ static const size_t added_counts[] = {
     offsetof(cairn_step_report, broken), offsetof(cairn_step_report, entered),
     offsetof(cairn_step_report, left), offsetof(cairn_step_report, changed),
     offsetof(cairn_step_report, woken), offsetof(cairn_step_report, impacts),
-    offsetof(cairn_step_report, impacts_left), offsetof(cairn_step_report, substeps),
+    offsetof(cairn_step_report, impacts_left), offsetof(cairn_step_report, impacts_reduced),
+    offsetof(cairn_step_report, energy_made_groups), offsetof(cairn_step_report, substeps),
 };
 static const size_t largest_counts[] = {
     offsetof(cairn_step_report, attempts), offsetof(cairn_step_report, impact_rounds),
@@ -63,7 +64,7 @@ static const size_t sums[] = {
     offsetof(cairn_step_report, energy.entered_mass), offsetof(cairn_step_report, energy.left_mass),
     offsetof(cairn_step_report, timing.collide), offsetof(cairn_step_report, timing.assemble),
     offsetof(cairn_step_report, timing.solve), offsetof(cairn_step_report, timing.finish),
-    offsetof(cairn_step_report, length),
+    offsetof(cairn_step_report, energy_made), offsetof(cairn_step_report, length),
 };
 
 static const size_t largest[] = {

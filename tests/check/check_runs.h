@@ -278,6 +278,7 @@ static const char *const all_integers[] = {
     "steps/impact_rounds",
     "steps/impacts_left",
     "steps/impacts_reduced",
+    "steps/energy_made_groups",
     "steps/converged",
     NULL,
 };

@@ -1,5 +1,7 @@
 /* test_cairn_check_claims.c - what a run says of its bodies, laws, events and attempts contradicts
  * the rest of the file if it is changed. */
+#include <math.h>
+
 #include "tests/check/check_runs.h"
 
 /* A gate opens, balls come, leave and come back; walls and solids that nothing touches. */
@@ -202,6 +204,69 @@ TEST(friction_that_drives_is_counted)
     folder_remove(f.path);
 }
 
+/* Friction whose direction is turned in every number that follows from it, as far as these are
+ * compared one by one, is still friction that drives. */
+TEST(friction_that_drives_is_refused_by_its_energy)
+{
+    folder f = folder_create();
+    run_into(&f, scene_passive, "run.scheme=coulomb");
+    hsize_t last = (hsize_t)swap_number(&f, "certificate/contact_offset", 5, NULL);
+    hsize_t first = (hsize_t)swap_number(&f, "certificate/contact_offset", 4, NULL);
+    for (hsize_t k = first; k < last; k++)
+        for (hsize_t i = 3 * k + 1; i < 3 * k + 3; i++) {
+            double turned = -swap_number(&f, "certificate/contacts/impulse", i, NULL);
+            swap_number(&f, "certificate/contacts/impulse", i, &turned);
+        }
+    CHECK_CONTAINS(said_of(&f), " J that the law does not allow, in a group of 1 body with ");
+    CHECK_CONTAINS(said_of(&f), "energy: more than the law allows in 1 step, ");
+    folder_remove(f.path);
+}
+
+/* 24 balls that touch go round in a tube with 4 to 8 m/s; the solver is stopped at once. */
+static void write_tube(char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(
+        text, size,
+        "cairn: 1\ndimension: 2\ngravity: [0, 0]\nmaterials: {m: {friction: 0}}\nbodies:\n"
+        "  - {motion: fixed, material: m, shape: {inside_cylinder: {radius: 1}}}\n");
+    for (int i = 0; i < 24; i++) {
+        double turn = 2 * asin(0.1 / 0.9) * i, c = cos(turn), s = sin(turn), v = 6 + 2 * sin(3. * i);
+        n += (size_t)snprintf(text + n, size - n,
+                              "  - {material: m, mass: 1, shape: {sphere: {radius: 0.1}},\n"
+                              "     position: [%.17g, %.17g], velocity: [%.17g, %.17g]}\n",
+                              0.9 * c, 0.9 * s, -v * s, v * c);
+    }
+    snprintf(text + n, size - n,
+             "run: {time_step: 2e-3, duration: 0.04, scheme: coulomb, solver: admm,\n"
+             "      tolerance: 1e-6, certificate: full, paraview: false, picture: false}\n");
+}
+
+/* A step that says so is missed; one that does not is refused, whatever else it says. */
+TEST(energy_of_a_stopped_solver_is_named)
+{
+    static char scene[8192];
+    double none = 0, yes = 1;
+    folder f = folder_create();
+    write_tube(scene, sizeof scene);
+    run_into(&f, scene, NULL);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    folder_remove(f.path);
+    f = folder_create();
+    run_into(&f, scene, "run.max_iterations=1");
+    CHECK_INT(verdict(&f), NOT_CERTIFIED);
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "energy: more than the law allows in ");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"energy_made\"");
+    CHECK(strstr(said_of(&f), "that the law does not allow") == NULL);
+    double groups = swap_number(&f, "steps/energy_made_groups", 0, NULL);
+    CHECK(groups > 0 && swap_number(&f, "steps/energy_made", 0, NULL) > 0);
+    swap_number(&f, "steps/energy_made_groups", 0, &none);
+    swap_number(&f, "steps/energy_made", 0, &none);
+    CHECK_CONTAINS(said_of(&f), "step 1: energy_made: stored 0, recomputed between ");
+    swap_number(&f, "steps/converged", 0, &yes);
+    CHECK_CONTAINS(said_of(&f), "that the law does not allow");
+    folder_remove(f.path);
+}
+
 /* A normal impulse that leaves a body faster than it came: 1,000 times that of a bounce. */
 TEST(impacts_that_give_energy_are_counted)
 {
@@ -245,5 +310,7 @@ TEST(a_ledger_that_gives_energy_is_counted)
 GROUP(test_cairn_check_gain)
 {
     RUN(CASE(what_loses_energy_makes_none), CASE(friction_that_drives_is_counted),
-        CASE(impacts_that_give_energy_are_counted), CASE(a_ledger_that_gives_energy_is_counted));
+        CASE(friction_that_drives_is_refused_by_its_energy),
+        CASE(energy_of_a_stopped_solver_is_named), CASE(impacts_that_give_energy_are_counted),
+        CASE(a_ledger_that_gives_energy_is_counted));
 }

@@ -18,8 +18,8 @@ static const char *const scene_tight =
 
 static double total_reduced(const folder *f, int steps)
 {
-    double column[64], sum = 0;
-    CHECK_INT(h5_numbers(path_in(f, "run.h5").text, "steps/impacts_reduced", column, 64), steps);
+    double column[128], sum = 0;
+    CHECK_INT(h5_numbers(path_in(f, "run.h5").text, "steps/impacts_reduced", column, 128), steps);
     for (int k = 0; k < steps; k++)
         sum += column[k];
     return sum;
@@ -55,8 +55,36 @@ TEST(reduced_restitution_does_not_change_unnoticed)
     folder_remove(f.path);
 }
 
+/* Two rods that hang on each other and swing onto the floor: one step made 957 J into 2,050 J. What
+ * joints supply is not the work of contacts. */
+TEST(a_double_pendulum_that_hits_the_floor_makes_no_energy)
+{
+    static const char *const scene =
+        "cairn: 1\n"
+        "dimension: 2\n"
+        "gravity: [0, -9.81]\n"
+        "materials: {m: {friction: 0.2, restitution: 1}}\n"
+        "bodies:\n"
+        "  - {motion: fixed, material: m, shape: half_space, position: [0, -1.6]}\n"
+        "  - {name: a, material: m, mass: 25, shape: {box: {size: [1, 0.1]}}, position: [0.5, 0],\n"
+        "     velocity: [0, -10], angular_velocity: -20}\n"
+        "  - {name: b, material: m, mass: 2, shape: {box: {size: [1, 0.1]}}, position: [1.5, 0],\n"
+        "     velocity: [0, -20]}\n"
+        "joints:\n"
+        "  - {revolute: {a: a, anchor: [0, 0], collide: false}}\n"
+        "  - {revolute: {a: b, b: a, anchor: [1, 0], collide: false}}\n"
+        "run: {time_step: 1e-2, duration: 1, certificate: full, paraview: false, picture: false}\n";
+    folder f = folder_create();
+    run_into(&f, scene, "run.scheme=coulomb");
+    CHECK(strstr(said_of(&f), "the law does not allow") == NULL);
+    CHECK(strstr(said_of(&f), "energy_made") == NULL);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    folder_remove(f.path);
+}
+
 GROUP(test_cairn_check_restraint)
 {
     RUN(CASE(reduced_restitution_is_certified_in_every_scheme),
-        CASE(reduced_restitution_does_not_change_unnoticed));
+        CASE(reduced_restitution_does_not_change_unnoticed),
+        CASE(a_double_pendulum_that_hits_the_floor_makes_no_energy));
 }

@@ -14,7 +14,7 @@ except ImportError as missing:
     sys.exit(77)
 
 STEPS = """step time time_step candidates active upgraded attempts entered left changed broken asleep woken impacts
-impact_rounds impacts_left impacts_reduced linearisations
+impact_rounds impacts_left impacts_reduced energy_made_groups energy_made linearisations
 linearisation_error converged iterations outer_iterations solver asked_worst_contact
 coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
 dilatation spurious_work friction_law joint_drift joint_turn_drift distance distance_body asked_worst asked_relative

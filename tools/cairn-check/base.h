@@ -163,7 +163,7 @@ typedef struct check_field {
     bool optional; /* may be missing: its numbers are then 0          */
 } check_field;
 
-enum { CHECK_FIELDS = 64 }; /* of a group, at most */
+enum { CHECK_FIELDS = 96 }; /* of a group, at most */
 
 /* The open datasets of a group. Zero is valid: nothing is open. */
 typedef struct check_group {

@@ -50,7 +50,7 @@ static bool check_step(check_run *run, long step)
     check_linearised(run);
     check_joints_of(run);
     check_energy_of(run);
-    check_creation(run);
+    check_creation_of(run);
     check_distance_of(run);
     check_slowness(run);
     check_forces_of(run);
@@ -87,6 +87,9 @@ static void check_summary(check_run *run)
         check_place place = { i + 1, NULL, 0, "converged" };
         check_true(run->report, place, t->converged[i] == 1,
                    "the file says that the step missed its tolerance");
+        check_true(run->report, place,
+                   t->converged[i] == 0 || !t->energy_made || t->energy_made[i] == 0,
+                   "contacts made energy, and yet the step is said to have met its tolerance");
         if (t->converged[i] == 1 && !(run->settings.increment > 0))
             check_between(run->report, (check_place){ i + 1, NULL, 0, "asked_relative" },
                           t->asked_relative[i], 0, run->settings.tolerance);
@@ -108,10 +111,15 @@ static void print_gaps(const check_report *report)
         putchar('\n');
 }
 
-/* Energy that contacts made is no finding: whether it is too much is for the run to say. Of a run
- * without details only the sums of all bodies are known. */
-static void print_gain(const check_gain *gain, bool full)
+/* Energy that contacts made is a finding only if it is more than the law allows, in a step that is
+ * said to have met its tolerance. Of a run without details only the sums of all bodies are
+ * known. */
+static void print_gain(const check_run *run, bool full)
 {
+    const check_gain *gain = &run->gain;
+    if (run->beyond > 0)
+        printf("energy: more than the law allows in %ld step%s, %.3g J altogether\n", run->beyond,
+               run->beyond == 1 ? "" : "s", run->beyond_made);
     if (gain->steps == 0) {
         puts("energy: no step in which contacts made any");
         return;
@@ -145,7 +153,7 @@ static int conclude(const check_run *run, bool full)
         return report->findings > 0 ? NOT_CERTIFIED : CANNOT_CHECK;
     }
     if (report->findings > 0) {
-        print_gain(&run->gain, full);
+        print_gain(run, full);
         return NOT_CERTIFIED;
     }
     if (!full) {
@@ -153,7 +161,7 @@ static int conclude(const check_run *run, bool full)
              "itself: the energy ledger of every step closes, and every step claims to have met\n"
              "its tolerance. Motion, contacts and residuals cannot be recomputed; for that, run\n"
              "with `certificate: full` under `run` (--set run.certificate=full).");
-        print_gain(&run->gain, full);
+        print_gain(run, full);
         return CANNOT_CHECK;
     }
     printf("certified: %d steps, %ld numbers agree; residual at most %.2e (%s), of exact Coulomb\n"
@@ -164,7 +172,7 @@ static int conclude(const check_run *run, bool full)
     if (run->unfinished)
         puts("the run did not end: it was checked as far as it goes");
     print_gaps(report);
-    print_gain(&run->gain, true);
+    print_gain(run, true);
     print_checksums(run);
     return CERTIFIED;
 }

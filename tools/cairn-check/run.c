@@ -163,6 +163,8 @@ static const check_field step_fields[] = {
     { "impact_rounds", 1, false, offsetof(check_steps, impact_rounds), true },
     { "impacts_left", 1, false, offsetof(check_steps, impacts_left), true },
     { "impacts_reduced", 1, false, offsetof(check_steps, impacts_reduced), true },
+    { "energy_made_groups", 1, false, offsetof(check_steps, energy_made_groups), true },
+    { "energy_made", 1, false, offsetof(check_steps, energy_made), true },
     { "broken", 1, false, offsetof(check_steps, broken), false },
     { "joint_drift", 1, false, offsetof(check_steps, joint_drift), false },
     { "joint_turn_drift", 1, false, offsetof(check_steps, joint_turn_drift), false },
@@ -484,7 +486,7 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->around, n, sizeof *run->around) &&
                 check_memory_take(&run->around_perhaps, n, sizeof *run->around_perhaps) &&
                 check_memory_take(&run->group_first, n, sizeof *run->group_first) &&
-                check_memory_take(&run->group_gain, n, sizeof *run->group_gain) &&
+                check_memory_take(&run->creation, n, sizeof *run->creation) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->group, n, sizeof *run->group) &&
                 check_memory_take(&run->group_scale, n, sizeof *run->group_scale) &&
@@ -642,7 +644,7 @@ void check_run_close(check_run *run)
                        &run->pushed,      &run->gone,
                        &run->damping,     &run->side,
                        &run->swing,       &run->hang,
-                       &run->group_first, &run->group_gain };
+                       &run->group_first, &run->creation };
     void *records[CHECK_PARTS] = { &run->after,    &run->joints_after, &run->contacts,
                                    &run->loads,    &run->poses,        &run->guesses,
                                    &run->row_list, &run->impacts,      &run->changes };

@@ -371,6 +371,7 @@ typedef struct check_steps {
     double *cell_rate; /* m/s, 9 each: their velocities in the step */
     double *asleep, *woken;
     double *impacts, *impact_rounds, *impacts_left, *impacts_reduced;
+    double *energy_made, *energy_made_groups; /* J; not in older files */
     double *broken, *joint_drift, *joint_turn_drift;
     double *distance, *distance_body; /* the second: 2 each */
 } check_steps;
@@ -467,6 +468,15 @@ typedef struct check_gain {
     double normal, tangential; /* J: work of both parts of these impulses     */
 } check_gain;
 
+/* What contacts did to a group of bodies: restraint.c. */
+typedef struct check_creation {
+    double kinetic, forced; /* J: K and |f|_M^2/8 */
+    double made, made_size; /* J: E and S         */
+    double driven, driven_size; /* J: F, likewise */
+    double slack;           /* J: rounding        */
+    int body, bodies;       /* the first of them, and their number */
+} check_creation;
+
 typedef struct check_run {
     hid_t file;
     bool skip_checksums; /* only recomputation counts */
@@ -525,8 +535,8 @@ typedef struct check_run {
     double reduced_perhaps, reduced_poisson; /* ... within rounding; with impulse to spare */
     double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
     double *around, *around_perhaps;     /* likewise, of it and all its neighbours           */
-    int *group_first;                    /* a body of its group: gain.c                       */
-    double *group_gain;                  /* J: of the group that this body names              */
+    int *group_first;                    /* a body of its group: restraint.c                  */
+    check_creation *creation;            /* of the group that this body names                 */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
     double fastest_sure;                 /* likewise of those that close without doubt        */
     char *side;         /* scratch of joint_rows.c for one joint                    */
@@ -541,6 +551,8 @@ typedef struct check_run {
     bool impact;                 /* the step is an impact by Poisson's law: two phases */
     int slow_steps;              /* consecutive steps up to here in which no body was fast */
     check_gain gain;
+    long beyond;        /* steps in which contacts made more than the law allows ... */
+    double beyond_made; /* J: ... and how much, see restraint.c                      */
     struct check_made *made; /* scratch of gain.c               */
     struct check_series *series; /* /statistics; NULL: there are none */
     struct check_forces *forces; /* /series; NULL: there are none     */
@@ -718,7 +730,7 @@ double check_arc(const check_run *run, int j, double near, double *size);
 void check_reduced(check_run *run);           /* impacts.c: how many demand less than that  */
 double check_pushing(const check_run *run, int j); /* m/s: the part of b that moves overlaps   */
 double check_apart(const check_run *run, int j);   /* m/s: b without restitution              */
-void check_creation(check_run *run);          /* restraint.c: impacts create no energy           */
+void check_creation_of(check_run *run);       /* restraint.c: contacts create no energy          */
 void check_joints_of(check_run *run);         /* joints.c: what joints did */
 bool check_complete(check_run *run);          /* pairs.c: no overlapping pair is missing  */
 bool check_frames(check_run *run);            /* facts.c: /frames repeats what is stored */
