@@ -17,7 +17,10 @@
  *       residual of (1) meets the solver's tolerance
  * A fixed point s = |u_T(s)| turns the convex constraint into Coulomb's law. In the second mode
  * the inner solves are only as accurate as the outer progress deserves. No proof of convergence
- * for large friction: not reaching the tolerance is reported. */
+ * for large friction: not reaching the tolerance is reported, and the loop ends after MOST_MISSED
+ * inner solves in a row that missed theirs and brought the law no nearer. */
+enum { MOST_MISSED = 5 };
+static const double better = 0.9; /* of the best residual so far: nearer */
 
 /* (2), and the paper's measure of its change; where there are rows with bounds nothing slides */
 static double update_sliding(const cairn_problem *p, const double *u, double *s)
@@ -53,14 +56,17 @@ cairn_status cairn_solve_fixed_point(const cairn_problem *p, const cairn_solve_o
     inner.law = CAIRN_LAW_CONVEX;
     int64_t outer = 0, iterations = 0;
     bool converged = false, by_change = loop->increment_tolerance > 0;
-    double coulomb = 1;
-    while (!converged && outer < loop->max_outer) {
+    double coulomb = 1, best = INFINITY;
+    int missed = 0;
+    while (!converged && outer < loop->max_outer && (by_change || missed < MOST_MISSED)) {
         if (!by_change)
             inner.tolerance = inner_tolerance(options, coulomb);
         TRY(cairn_solve(&convex, &inner, workspace, loop->r, loop->v, loop->u, report));
         double change = update_sliding(p, loop->u, loop->s);
         coulomb = report->judgement.coulomb.relative;
         converged = by_change ? change <= loop->increment_tolerance : coulomb <= options->tolerance;
+        missed = report->converged || coulomb < better * best ? 0 : missed + 1;
+        best = coulomb < best ? coulomb : best;
         iterations += report->iterations;
         outer++;
     }

@@ -30,7 +30,6 @@
 #include <math.h>
 
 #include "base/common.h"
-#include "problem/cone.h"
 #include "solve/solver.h"
 
 enum { PLAIN, ACCELERATED };
@@ -270,7 +269,7 @@ static bool look(const cairn_task *task, precision *at, outlook *o, double estim
     }
     cairn_measured found = task->backend->measure(at->sweeps, law);
     double whole = found.error == 0 ? 0 : found.error / task->backend->scale(task->system, law);
-    o->residual = o->bias * (task->p->scale ? cairn_share_residual(found.share) : whole);
+    o->residual = o->bias * (task->p->scale ? cairn_task_residual(task, found.share) : whole);
     o->whole = task->p->scale ? whole : o->residual;
     o->looked_at = task->report->iterations;
     cairn_judge_timer_set(&o->timer, task, o->residual, estimate);

@@ -292,11 +292,15 @@ static bool has_shares(const cairn_task *task)
     return task->p->scale && !task->options->fclib_measure;
 }
 
+double cairn_task_residual(const cairn_task *task, double share)
+{
+    return has_shares(task) ? cairn_share_residual(share) : share;
+}
+
 double cairn_judge_timer_residual(const cairn_judge_timer *timer, const cairn_task *task,
                                   double estimate)
 {
-    double now = timer->ratio * estimate;
-    return has_shares(task) ? cairn_share_residual(now) : now;
+    return cairn_task_residual(task, timer->ratio * estimate);
 }
 
 void cairn_judge_timer_set(cairn_judge_timer *timer, const cairn_task *task, double residual,

@@ -114,6 +114,8 @@ typedef struct cairn_judge_timer {
     int64_t patience;  /* iterations after which the judge is called for any estimate        */
 } cairn_judge_timer;
 
+/* The residual of a share, where tolerances refer to that of the worst contact; else the same. */
+double cairn_task_residual(const cairn_task *task, double share);
 /* The residual of the present estimate. Estimates are norms: in a problem with scales they grow in
  * proportion to the share of its worst contact (residual.c), not to the residual. */
 double cairn_judge_timer_residual(const cairn_judge_timer *timer, const cairn_task *task,

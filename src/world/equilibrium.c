@@ -10,16 +10,16 @@
  * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity. The
  * impulses of the last step are kept if they solve it to FINER of the tolerance, which is what
  * bodies at rest may creep (to ENOUGH where some body is faster than CALM). If not, it is solved to
- * FINEST, so that errors, which add up from step to step, leave many steps in which nothing is to be
- * done: by sweeps, and where these do not get there by Newton's method. Of all impulses that hold,
- * both find some near those that they start from, while interior points go to the middle, which may
- * be far away.
- * There is an equilibrium if the program is solved to ENOUGH of the tolerance, since otherwise
- * impulses grow without end, and if they satisfy Coulomb's law. A group in which some contact misses
- * that by HOPE after the sweeps is left alone. A group is held if its impulses satisfy the law of
- * the scheme, with the true b, within the tolerance, as the judge measures it: the certificate is
- * that of any other step. If only the program is solved, they are what the solve starts from.
- * Contacts of groups that are held are not solved again; all others are solved as always.
+ * FINEST, so that errors, which add up from step to step, leave many steps in which nothing is to
+ * be done: by sweeps, and where these do not get there by Newton's method. Of all impulses that
+ * hold, both find some near those that they start from, while interior points go to the middle,
+ * which may be far away. There is an equilibrium if the program is solved to ENOUGH of the
+ * tolerance, since otherwise impulses grow without end, and if they satisfy Coulomb's law. A group
+ * in which some contact misses that by HOPE after the sweeps is left alone. A group is held if its
+ * impulses satisfy the law of the scheme, with the true b, within the tolerance, as the judge
+ * measures it: the certificate is that of any other step. If only the program is solved, they are
+ * what the solve starts from. Contacts of groups that are held are not solved again; all others are
+ * solved as always.
  *
  * Groups of more than MOST_CONTACTS contacts, and piles on a device, are not asked. The work is
  * bounded by MOST_UPDATES contacts swept, or FEWEST sweeps, and by a tenth of the iterations; where
@@ -40,8 +40,8 @@
 #include "world/scheme.h"
 
 /* Of the tolerance: what is kept; what is aimed at; what is accepted. Tolerances count up to
- * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down to
- * LEAST and FINE: less is hard to reach, and shows no more. */
+ * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down
+ * to LEAST and FINE: less is hard to reach, and shows no more. */
 static const double FINER = 1e-3, FINEST = 1e-6, ENOUGH = 1e-2;
 static const double COARSEST = 1e-3, LEAST = 1e-13, FINE = 1e-8;
 static const double HOPE = 1e-2;    /* residual beyond which a group is left alone                */
@@ -297,8 +297,8 @@ static void look_range(int begin, int end, void *context)
         job->q->found[k] = marks_of(job->q, job->contact[k]);
 }
 
-/* The marks of these groups; NULL: of all. The contacts are theirs. Other members know the groups by
- * the same marks. */
+/* The marks of these groups; NULL: of all. The contacts are theirs. Other members know the groups
+ * by the same marks. */
 static void look(stilling *q, const method *by, const int32_t *contact, int count)
 {
     const cairn_problem *p = &q->answer->problem;
@@ -465,8 +465,8 @@ static cairn_status solve_others(const cairn_solving *s, stilling *q, cairn_answ
     return CAIRN_OK;
 }
 
-/* Whether all contacts are those of quiet groups, and their impulses still satisfy the law as closely
- * as can be wanted: the step of a world at rest. */
+/* Whether all contacts are those of quiet groups, and their impulses still satisfy the law as
+ * closely as can be wanted: the step of a world at rest. */
 static bool rests_on(const cairn_solving *s, const stilling *q, cairn_answer *answer)
 {
     if (q->all < cairn_problem_size(&answer->problem) || cairn_scheme_is_mixed(s->scheme))

@@ -34,10 +34,10 @@
  * is kept, and the step has not converged.
  *
  * Each time, the bodies connected by candidates with those that gain are solved again; all others
- * keep their impulses, or start from them: by Poisson's law, and where friction depends on the speed,
- * everything is solved again. Sums are integers, so that they do not depend on the order of their terms, and
- * hence not on who computes them. The first look is one multiplication with the rows of contacts
- * that push. */
+ * keep their impulses, or start from them: by Poisson's law, and where friction depends on the
+ * speed, everything is solved again. Sums are integers, so that they do not depend on the order of
+ * their terms, and hence not on who computes them. The first look is one multiplication with the
+ * rows of contacts that push. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

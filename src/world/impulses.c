@@ -222,9 +222,9 @@ static bool bounces(const cairn_contact_store *c, int j)
 }
 
 /* Whether contact j hits: its velocity before the step closes the gap in this step, and is larger
- * than what forces add to it, or to one of its bodies, in a step, since anything slower is rest. For a contact that can bounce, the
- * free velocity may close the gap instead; otherwise the body would just be stopped where it
- * touches. */
+ * than what forces add to it, or to one of its bodies, in a step, since anything slower is rest.
+ * For a contact that can bounce, the free velocity may close the gap instead; otherwise the body
+ * would just be stopped where it touches. */
 static bool hits(const cairn_step *step, const cairn_free_motion *motion,
                  const cairn_answer *answer, int j)
 {
@@ -435,11 +435,11 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
  * last attempt at this one; and storing the results of a solve.
  *
  * Contacts are matched by their bodies and images, by the flat regions of their pieces, and by
- * their feature. Both lists are sorted by these keys, so one pass over both is enough. Where corners
- * or edges of two bodies coincide, rounding decides which of them names the contact. So what is left
- * of both lists of a pair is then matched by place. The impulse
- * is carried over as a vector in space, turned with the normal, and decomposed in the new contact
- * frame, because normals and tangents change from step to step. */
+ * their feature. Both lists are sorted by these keys, so one pass over both is enough. Where
+ * corners or edges of two bodies coincide, rounding decides which of them names the contact. So
+ * what is left of both lists of a pair is then matched by place. The impulse is carried over as a
+ * vector in space, turned with the normal, and decomposed in the new contact frame, because normals
+ * and tangents change from step to step. */
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 

@@ -15,6 +15,7 @@ import math
 from random_scene import EDGES, SCHEMES, SHAPES, Chance, orientation
 
 APART = 40.0  # m between groups
+MOST_STEPS = 200
 EXACT = ("coulomb", "fixed-point", "coulomb-newton", "moreau-jean")
 
 
@@ -34,9 +35,9 @@ def flat(place, x, up, y=None):
     return way(place, x, up, x if y is None else y)
 
 
-def floor_of(c, place, up=0.0):
-    """A fixed plane, or a slab of 20 m, whose top is there."""
-    if c.is_so(0.5):
+def floor_of(c, place, up=0.0, way=0.0):
+    """A fixed plane, or a slab of 20 m, whose top is there; a plane where something goes this far."""
+    if c.is_so(0.5) or way > 8:
         return {"name": "floor", "motion": "fixed", "shape": {"half_space": {}}, "position": at(place, 0, up)}
     return {"name": "floor", "motion": "fixed", "shape": {"box": {"size": flat(place, 20, 1)}},
             "position": at(place, 0, up - 0.5)}
@@ -157,7 +158,7 @@ def slider(c, place):
     v = min(c.pick(0.5, 5, 20, 50), 0.3 * size / place["h"])
     box = {"name": "box", "shape": {"box": {"size": flat(place, size, 0.25 * size)}}, "density": 1000,
            "position": at(place, 0, 0.125 * size), "velocity": way(place, v, 0)}
-    return group_of("slider", [floor_of(c, place), box], slides=["box", v, mu] if mu <= 0.8 else None)
+    return group_of("slider", [floor_of(c, place, 0.0, v * MOST_STEPS * place["h"]), box], slides=["box", v, mu] if mu <= 0.8 else None)
 
 
 def debris(c, place):
@@ -395,7 +396,7 @@ def make_law(c, kind, scheme):
 
 def make_run(c, scheme):
     h = c.pick(5e-4, 1e-3, 1e-3, 2e-3, 2e-3, 5e-3, 5e-3, 1e-2, 1 / 64)
-    steps = c.whole(20, 60) if scheme in EDGES + ("coulomb-newton",) else c.whole(40, 200)
+    steps = c.whole(20, 60) if scheme in EDGES + ("coulomb-newton",) else c.whole(40, MOST_STEPS)
     keys = {"time_step": h, "duration": float("%.6g" % (h * steps)), "scheme": scheme, "certificate": "full",
             "threads": 1, "paraview": False, "picture": False, "state": False, "frame_interval": 1000.0}
     if c.is_so(0.4):

@@ -465,9 +465,10 @@ void check_chain(check_run *run)
  *
  * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
  * step, with that e also the free one, closes the gap in this step, and the former exceeds the
- * change by forces, since version 3 also that of the speeds of its bodies. Then contacts with that e which are hit have b = min(b, 0), and the step has
- * two phases: the compression r_c from mid-step with max(b, 0) at contacts with that e, and the
- * impulse after it, with at least e r_cN. */
+ * change by forces, since version 3 also that of the speeds of its bodies. Then contacts with that
+ * e which are hit have b = min(b, 0), and the step has two phases: the compression r_c from
+ * mid-step with max(b, 0) at contacts with that e, and the impulse after it, with at
+ * least e r_cN. */
 
 double check_gap(const check_run *run, int j)
 {
@@ -669,15 +670,15 @@ double check_apart(const check_run *run, int j)
 }
 
 /* Two values are possible where rounding decides whether the contact closes, or is hit. *size: of
- * rounding of the term along round walls. */
-static void expect(const check_run *run, int j, double out[2], double *size)
+ * rounding of the term along round walls, of which the stored bias has the share `rest`. */
+static void expect(const check_run *run, int j, double rest, double out[2], double *size)
 {
     double h = run->settings.h, before = before_of(run, j), gap = check_gap(run, j);
     double e = check_is_poisson(run, j) ? 0 : run->contacts.restitution[j];
     double apart = apart_of(run, j, gap);
     *size = 0;
     if (run->impacts.count == 0)
-        apart += check_arc(run, j, run->contacts.bias[j] - apart, size);
+        apart += check_arc(run, j, (run->contacts.bias[j] - apart) / rest, size);
     double closed = fmin(apart, e * before);
     answer closes = is_negative(gap + h * before, CHECK_ROUNDING * check_way_size(run, j));
     bool comes = e > 0 && before < 0;
@@ -703,20 +704,22 @@ static double milder_bias(const check_run *run, int j, double full, int k)
 /* Also counts the contacts whose restitution is reduced, as far as it is certain. */
 void check_bias(check_run *run, int j)
 {
-    double stored = run->contacts.bias[j], expected[2], nearest = 0, arc_size;
+    double stored = run->contacts.bias[j], expected[2], nearest = HUGE_VAL, arc_size;
     double size =
         run->by_contact.size[j] + run->settings.gamma * check_way_size(run, j) / run->settings.h;
     bool reduced =
         run->steps.impacts_reduced && run->steps.impacts_reduced[run->step - 1] > 0;
     int level = 0;
-    expect(run, j, expected, &arc_size);
-    size += arc_size;
-    for (int k = 0; k < 2 * (reduced ? MILDER : 1); k++) {
-        double b = milder_bias(run, j, expected[k % 2], k / 2);
-        bool nearer = k == 0 || fabs(stored - b) < fabs(stored - nearest);
-        nearest = nearer ? b : nearest;
-        level = nearer ? k / 2 : level;
+    for (int k = reduced ? MILDER - 1 : 0; k >= 0; k--) {
+        expect(run, j, milder[k].rest > 0 ? milder[k].rest : 1, expected, &arc_size);
+        for (int way = 0; way < 2; way++) {
+            double b = milder_bias(run, j, expected[way], k);
+            bool nearer = fabs(stored - b) <= fabs(stored - nearest); /* of equals the first level */
+            nearest = nearer ? b : nearest;
+            level = nearer ? k : level;
+        }
     }
+    size += arc_size;
     check_same(run->report, check_at(run, "contact", j, "bias"), stored, nearest, size);
     double least = milder_bias(run, j, expected[0], MILDER - 1);
     bool differs = least != expected[0] || least != expected[1];

@@ -94,8 +94,8 @@ double check_row_closing(const check_joint_row *row);
 
 /* scales.c: the velocities that the errors of contacts and rows are related to in a phase. */
 void check_scales(check_run *run, const check_phase *phase);
-/* scales.c: groups of bodies that contacts and joints connect; that of contact j or of a body, NULL:
- * no body of it can move. */
+/* scales.c: groups of bodies that contacts and joints connect; that of contact j or of a body,
+ * NULL: no body of it can move. */
 void check_find_groups(check_run *run);
 check_scale *check_group_of(check_run *run, int j);
 check_scale *check_group_of_body(check_run *run, int body);

@@ -4,8 +4,9 @@
  *     C = max max(c_j, k_j/1000) over the group,   S_j = max(c_j, h |g|, C/1000),
  *     k_j = mu |q_T| - (q_N + b), with rolling and spinning, what the convex law has to remove,
  *     x = max_j e_j / max(S_j, min(w |r_j|, C)),   relative = x/(10 - 9 x) for x <= 1, else x.
- * In an impact by Poisson's law q, b and mu are those of the phase, and r_j in S_j of the second one
- * is the impulse of both. A group is what contacts and joints connect; bodies that are fixed or driven do not connect. */
+ * In an impact by Poisson's law q, b and mu are those of the phase, and r_j in S_j of the second
+ * one is the impulse of both. A group is what contacts and joints connect; bodies that are fixed or
+ * driven do not connect. */
 #include "law.h"
 
 static int32_t first_of(check_run *run, int32_t body)
