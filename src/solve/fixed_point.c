@@ -18,8 +18,8 @@
  * A fixed point s = |u_T(s)| turns the convex constraint into Coulomb's law. In the second mode
  * the inner solves are only as accurate as the outer progress deserves. No proof of convergence
  * for large friction: not reaching the tolerance is reported, and the loop ends after MOST_MISSED
- * inner solves in a row that missed theirs and brought the law no nearer. */
-enum { MOST_MISSED = 5 };
+ * inner solves in a row that brought the law no nearer. */
+enum { MOST_MISSED = 20 };
 static const double better = 0.9; /* of the best residual so far: nearer */
 
 /* (2), and the paper's measure of its change; where there are rows with bounds nothing slides */
@@ -65,7 +65,7 @@ cairn_status cairn_solve_fixed_point(const cairn_problem *p, const cairn_solve_o
         double change = update_sliding(p, loop->u, loop->s);
         coulomb = report->judgement.coulomb.relative;
         converged = by_change ? change <= loop->increment_tolerance : coulomb <= options->tolerance;
-        missed = report->converged || coulomb < better * best ? 0 : missed + 1;
+        missed = coulomb < better * best ? 0 : missed + 1;
         best = coulomb < best ? coulomb : best;
         iterations += report->iterations;
         outer++;

@@ -43,13 +43,13 @@
  * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down
  * to LEAST and FINE: less is hard to reach, and shows no more. */
 static const double FINER = 1e-3, FINEST = 1e-6, ENOUGH = 1e-2;
-static const double COARSEST = 1e-3, LEAST = 1e-13, FINE = 1e-8;
+static const double COARSEST = 1e-3, LEAST = 1e-11, FINE = 1e-8;
 static const double HOPE = 1e-2;    /* residual beyond which a group is left alone                */
 static const double CALM = 0.05;    /* h |g + F/m|: speed of bodies that have come to rest        */
 static const double STILL = 1e-4;   /* likewise: of bodies that stand still                       */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50 };
-enum { MOST_NEWTON = 40, MOST_FACTORED = 50000, LOOK_GRAIN = 512 };
+enum { MOST_NEWTON = 60, MOST_FACTORED = 50000, LOOK_GRAIN = 512 };
 
 /* Marks of a group: something moves it or it is not quiet; the program is not solved well enough to
  * be kept; is not solved; the law of the scheme is missed; by far; a body has not come to rest,
@@ -244,12 +244,11 @@ static cairn_status pose_question(stilling *q)
 
 /* ---- how well impulses do ------------------------------------------------------------------- */
 
-/* The tolerance that counts, see above. */
-static double share_of_tolerance(const stilling *q, double share, double least)
+/* A share of the tolerance that counts, see above. */
+static double share_of_tolerance(const stilling *q, double share)
 {
-    double tolerance = q->s->options.tolerance;
-    double wanted = cairn_larger(least, share * cairn_smaller(tolerance, COARSEST));
-    return cairn_smaller(wanted, MARGIN * tolerance);
+    double tolerance = cairn_smaller(q->s->options.tolerance, COARSEST);
+    return cairn_larger(share * tolerance, cairn_smaller(LEAST, FINER * tolerance));
 }
 
 /* Scheme auto has s = 0 here, which is right only while contact j slides slowly. */
@@ -271,7 +270,7 @@ static uint8_t marks_of(const stilling *q, int j)
     judge.p = p;
     double tolerance = q->s->options.tolerance;
     bool lively = cairn_group_of(p, &q->groups, j)->marks & LIVELY;
-    double keep = share_of_tolerance(q, lively ? ENOUGH : FINER, 10 * LEAST);
+    double keep = share_of_tolerance(q, lively ? ENOUGH : FINER);
     double law = cairn_judge_relative(&judge, q->s->scheme->law, j);
     uint8_t marks = law <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
     if (p->b[j] == q->question.b[j] && law <= keep)
@@ -347,7 +346,7 @@ static cairn_status solve_list(stilling *q, const method *by, const int32_t *lis
     for (size_t k = 0; k < (size_t)count; k++)
         memcpy(r + k * d, q->r + (size_t)list[k] * d, d * sizeof *r);
     o.law = CAIRN_LAW_CONVEX;
-    o.tolerance = share_of_tolerance(q, by->finest, LEAST);
+    o.tolerance = share_of_tolerance(q, by->finest);
     o.approach = 0;
     o.solver = by->solver;
     o.max_iterations = by->sweeps;
@@ -474,7 +473,7 @@ static bool rests_on(const cairn_solving *s, const stilling *q, cairn_answer *an
     answer->s_held = NULL;
     answer->exact = NULL;
     cairn_judge_whole(s, answer);
-    return s->report->judgement.asked.relative <= share_of_tolerance(q, FINER, 10 * LEAST);
+    return s->report->judgement.asked.relative <= share_of_tolerance(q, FINER);
 }
 
 static cairn_status solve_still(const cairn_solving *s, const void *context, cairn_answer *answer)

@@ -13,7 +13,7 @@ typedef struct cairn_group {
     uint8_t marks;
     bool sleeper;     /* asleep when the step began; equilibrium.c: quiet      */
     bool drowsy;      /* a sleeper whose impulses are no longer valid          */
-    bool struck;      /* by Poisson's law: something hits in it                 */
+    bool struck;      /* by Poisson's law: something hits in it, and can bounce */
     bool own, shared; /* this member, or another one, has some of its bodies   */
     bool met;         /* it has contacts in the part that is being summed      */
 } cairn_group;

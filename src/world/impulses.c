@@ -286,24 +286,25 @@ static cairn_status find_impacts(const cairn_step *step, const cairn_free_motion
     return can_bounce ? let_bounce(step, motion, answer, hit) : CAIRN_OK;
 }
 
-enum { STRUCK = 1 }; /* mark of a group: some contact of it hits */
+enum { STRUCK = 1, BOUNCES = 2 }; /* marks of a group: some contact of it hits; can bounce */
 
-static void mark_struck(const cairn_problem *p, const uint8_t *hit, int contacts, cairn_groups *g)
+static void mark_struck(const cairn_contact_store *c, const cairn_problem *p, const uint8_t *hit,
+                        cairn_groups *g)
 {
     cairn_groups_clear(p, g);
-    for (int j = 0; j < contacts; j++) {
+    for (int j = 0; j < c->count; j++) {
         cairn_group *own = cairn_group_of(p, g, j);
-        if (own && hit[j])
-            own->marks |= STRUCK;
+        if (own)
+            own->marks |= (uint8_t)((hit[j] ? STRUCK : 0) | (bounces(c, j) ? BOUNCES : 0));
     }
     cairn_groups_spread(p, g, CAIRN_TOLD_MARKS);
     for (int i = 0; i < p->blocks; i++)
-        g->group[i].struck = g->group[i].marks & STRUCK;
+        g->group[i].struck = g->group[i].marks == (STRUCK | BOUNCES);
     cairn_groups_clear(p, g);
 }
 
-/* The velocities that the first phase starts from: at mid-step in groups in which something hits;
- * v_free in all others, for which the step is an ordinary one. */
+/* The velocities that the first phase starts from: at mid-step in groups in which something hits
+ * and something can bounce; v_free in all others, for which the step is an ordinary one. */
 static double *velocities_to_compress(const cairn_answer *answer, cairn_arena *scratch)
 {
     const cairn_problem *p = &answer->problem;
@@ -317,14 +318,14 @@ static double *velocities_to_compress(const cairn_answer *answer, cairn_arena *s
     return v;
 }
 
-/* Both phases of an impact. Groups in which nothing hits have no part in it: their impulses are
- * those of the first phase. */
+/* Both phases of an impact. Other groups have no part in it: their impulses are those of the first
+ * phase. */
 static cairn_status solve_impact(const cairn_step *step, const cairn_free_motion *motion,
                                  const cairn_solving *s, const uint8_t *hit,
                                  const cairn_phase *phase, cairn_answer *answer)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    mark_struck(&answer->problem, hit, c->count, &answer->rest.groups);
+    mark_struck(c, &answer->problem, hit, &answer->rest.groups);
     cairn_problem first = answer->problem;
     double *e = cairn_arena_doubles(s->scratch, (size_t)first.contacts);
     first.v_free = velocities_to_compress(answer, s->scratch);

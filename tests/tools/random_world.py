@@ -21,7 +21,7 @@ EXACT = ("coulomb", "fixed-point", "coulomb-newton", "moreau-jean")
 
 def at(place, x, up, y=0.0):
     """A point of the group: along x, up, and in 3D across."""
-    digits = [float("%.9g" % v) for v in ((x, up) if place["d"] == 2 else (x, y, up))]
+    digits = [float("%.15g" % v) for v in ((x, up) if place["d"] == 2 else (x, y, up))]
     digits[0] += place["x"]
     return digits
 

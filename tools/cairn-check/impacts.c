@@ -540,7 +540,7 @@ static bool is_impact(const check_run *run)
 }
 
 /* Whether contact j hits; where rounding decides, whether the phase after the compression has a
- * part in its impulse, of which it is most of a percent where nothing hits. */
+ * part in its impulse, as it has where something bounces. */
 static bool strikes(const check_run *run, int j)
 {
     int d = run->settings.dimension;
@@ -550,22 +550,26 @@ static bool strikes(const check_run *run, int j)
     answer hit = is_hit(run, j);
     for (int i = 0; i < d; i++)
         change[i] = r[i] - compression[i];
-    return hit == YES || (hit == PERHAPS && cone_dot(d, change, change) > 1e-4 * cone_dot(d, r, r));
+    return hit == YES ||
+           (hit == PERHAPS && cone_dot(d, change, change) > 1e-6 * cone_dot(d, r, r));
 }
 
-/* Groups in which nothing hits have no part in an impact: their first phase is that of any other
- * step, and takes v_free. In files before version 3 all bodies have a part. */
+/* Groups in which nothing hits, or nothing bounces, have no part in an impact: their first phase is
+ * that of any other step, and takes v_free. In files before version 3 all bodies have a part. */
 static void find_struck(check_run *run)
 {
     check_find_groups(run);
     for (int j = 0; j < run->contacts.count; j++) {
         check_scale *group = check_group_of(run, j);
-        if (group && (run->settings.version < 3 || strikes(run, j)))
+        bool all = run->settings.version < 3;
+        if (group && (all || strikes(run, j)))
             group->struck = true;
+        if (group && (all || bounces(run, j)))
+            group->bounces = true;
     }
     for (int i = 0; i < run->bodies.count; i++) {
-        const check_scale *group = check_group_of_body(run, i);
-        if (group && !group->struck && run->before.row[i] >= 0)
+        check_scale *group = check_group_of_body(run, i);
+        if (group && !(group->struck && group->bounces) && run->before.row[i] >= 0)
             check_unhit(run, i);
     }
 }
@@ -573,7 +577,7 @@ static void find_struck(check_run *run)
 static bool is_struck(check_run *run, int j)
 {
     const check_scale *group = check_group_of(run, j);
-    return group && group->struck;
+    return group && group->struck && group->bounces;
 }
 
 /* e r_cN; where restitution was reduced, with the largest share of e that r - r_c allows. */
@@ -714,7 +718,7 @@ void check_bias(check_run *run, int j)
         expect(run, j, milder[k].rest > 0 ? milder[k].rest : 1, expected, &arc_size);
         for (int way = 0; way < 2; way++) {
             double b = milder_bias(run, j, expected[way], k);
-            bool nearer = fabs(stored - b) <= fabs(stored - nearest); /* of equals the first level */
+            bool nearer = fabs(stored - b) <= fabs(stored - nearest); /* of equals the first */
             nearest = nearer ? b : nearest;
             level = nearer ? k : level;
         }

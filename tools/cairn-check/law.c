@@ -359,6 +359,9 @@ static void choose_relative(const sums *s, const double whole[2], double range[2
     range[1] = s->scaled ? residual_of_share(s->share[1] + added) : whole[1];
 }
 
+/* m/s: squares of smaller numbers are lost. */
+static const double least_size = 1e-140;
+
 /* The worse of the present values and a phase. */
 static void take_worse(const sums *s, const sums *convex, residual *out)
 {
@@ -368,7 +371,7 @@ static void take_worse(const sums *s, const sums *convex, residual *out)
     whole_range(s, convex, whole);
     choose_relative(s, whole, range);
     out->worst = fmax(out->worst, s->worst);
-    out->size = fmax(out->size, s->size);
+    out->size = fmax(out->size, fmax(s->size, least_size));
     out->fclib = fmax(out->fclib, size > 0 ? sqrt(s->map2) / size : 0);
     double fclib_size = known ? sqrt(s->map_size2) / size : s->all_size2 > 0 ? most : 0;
     out->fclib_size = fmax(out->fclib_size, fclib_size);

@@ -329,7 +329,7 @@ typedef enum check_role {
 /* The velocities that an error is related to, m/s, see scales.c. */
 typedef struct check_scale {
     double scale, most, size; /* S, C; the size that their rounding is relative to */
-    bool struck;              /* of a group: by Poisson's law something hits in it */
+    bool struck, bounces;     /* of a group: something hits in it; and bounces, by Poisson's law */
 } check_scale;
 
 /* A row of a joint: rate = e.(va + wa x pa) + ta.wa - the same of b, and
