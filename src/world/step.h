@@ -416,7 +416,7 @@ typedef struct cairn_gain {
 /* Marks the contacts of the bodies whose group gains energy. */
 cairn_status cairn_work_gains(const cairn_step *step, const cairn_work *work, uint8_t *gains,
                               cairn_gain *gain);
-/* Solves again where contacts create energy: more closely, and with less restitution. */
+/* restrain.c: solves again where contacts create energy, more closely or with less restitution */
 struct cairn_solving;
 typedef struct cairn_bounce { /* an impact by Poisson's law, as cairn_impact_solve has it */
     const cairn_problem *first;
