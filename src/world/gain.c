@@ -21,9 +21,9 @@
  *
  *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
  *
- * Groups that clearly lose are told from rough sums. All others are summed in integers, which do
- * not depend on the order of the terms, and hence not on who computes them. All of it is one
- * multiplication with the rows of contacts that push. restrain.c says what follows. */
+ * A rough look, without multiplications with rows, is enough where no group gains. Else sums are
+ * integers, which do not depend on the order of the terms, and hence not on who computes them.
+ * restrain.c says what follows. */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,6 @@
 #include "world/gain.h"
 
 static const double ROUNDING = 1e-12;  /* of the size of a body                         */
-static const double CLEAR = 1e-6;      /* of the sum of magnitudes: that is no rounding */
 static const double TOO_LARGE = 1e300; /* J: for what is too large for a number         */
 enum { BITS = 40, GRAIN = 2048 };
 
@@ -134,9 +133,12 @@ typedef struct tally {
 static bool is_joined(const cairn_work *work, int j)
 {
     size_t d = (size_t)work->p->dimension;
-    bool joined = cairn_is_bounded(work->p, j) || (work->earlier && work->earlier[j] != 0);
-    for (size_t i = (size_t)j * d; i < ((size_t)j + 1) * d; i++)
-        joined = joined || work->r[i] != 0;
+    const double *r = work->r + (size_t)j * d;
+    if (r[0] != 0 || cairn_is_bounded(work->p, j) || (work->earlier && work->earlier[j] != 0))
+        return true;
+    bool joined = false;
+    for (size_t i = 1; i < d; i++)
+        joined = joined || r[i] != 0;
     return joined;
 }
 
@@ -222,9 +224,8 @@ static double allowed_of(const tally *all, int block)
 static void find_allowed_range(int begin, int end, void *context)
 {
     const tally *all = context;
-    const cairn_labels *l = &all->groups;
     for (int block = begin; block < end; block++)
-        all->allowed[block] = l->doubt[l->of[block]] ? allowed_of(all, block) : 0;
+        all->allowed[block] = allowed_of(all, block);
 }
 
 /* A servo does work on its wall, as much as its control asks for: groups that it pushes may gain
@@ -251,7 +252,6 @@ static cairn_status take_terms(tally *all)
     return CAIRN_OK;
 }
 
-/* Of the blocks of groups in doubt. */
 static cairn_status take_allowed(tally *all)
 {
     int blocks = all->work->p->blocks;
@@ -264,107 +264,118 @@ static cairn_status take_allowed(tally *all)
     return CAIRN_OK;
 }
 
-/* What a body is charged with, J: of E and F, and of the magnitudes of both. */
-typedef struct charges {
-    double made, driven, size;
-} charges;
-
-/* Charge half of what contact j adds to either body; all of it if the other one is held. */
-static void charge(const tally *all, int j, charges *charged)
+/* Whether some group may gain, of any member: only if some contact adds energy. */
+static bool any_adds(const tally *all)
 {
-    const int32_t *block = all->work->p->block + 2 * (size_t)j;
-    double made = all->term[j], driven = all->drive[j];
-    double share = block[0] >= 0 && block[1] >= 0 ? 0.5 : 1;
-    for (int side = 0; side < 2; side++) {
-        if (block[side] < 0)
-            continue;
-        charges *of = &charged[block[side]];
-        of->made += share * made;
-        of->driven += share * driven;
-        of->size += fabs(made) + fabs(driven);
-    }
+    bool any = false;
+    for (int j = 0; j < all->work->p->contacts && !any; j++)
+        any = all->joined[j] && (all->term[j] > 0 || all->drive[j] > 0);
+    return cairn_link_any(cairn_problem_link(all->work->p), any);
 }
 
-static bool may_gain(const tally *all, int block, const charges *of)
-{
-    double most = cairn_larger(of->made, of->driven) + CLEAR * CLEAR * of->size;
-    return most > 0 && 2 * most > allowed_of(all, block);
-}
+/* ---- a rough look ---------------------------------------------------------------------------- */
 
-/* Whether groups have to be found at all: not if every body may gain twice what it is charged with.
- * Members see only a part of the contacts of ghosts; they look if any contact of any of them adds
- * energy. */
-static cairn_status find_suspects(const tally *all, bool *any)
-{
-    const cairn_problem *p = all->work->p;
-    cairn_link *link = cairn_problem_link(p);
-    charges *charged =
-        cairn_arena_zeros(&all->step->world->scratch, (size_t)p->blocks, sizeof *charged);
-    if (!charged)
-        return CAIRN_NO_MEMORY;
-    *any = false;
-    for (int j = 0; j < p->contacts; j++)
-        if (all->joined[j]) {
-            charge(all, j, charged);
-            *any = *any || (link && cairn_larger(all->term[j], all->drive[j]) > 0);
-        }
-    for (int i = 0; i < p->blocks && !link && !*any; i++)
-        *any = may_gain(all, i, &charged[i]);
-    *any = cairn_link_any(link, *any);
-    return CAIRN_OK;
-}
+/* The work of all contacts on one body is (v+ - v_free).M (v- + v+)/2, where the bodies that are
+ * held add r.w. With F <= sum r_T.u+ this needs no multiplication with rows. A group that may gain
+ * twice of that clearly does not gain. */
 
-/* Sums of a group in the order of its contacts, which are good enough to see that it loses. */
+/* Of a block, or of a group: bounds on E and F, and what it may gain, J. */
 typedef struct rough {
-    double made, made_size, driven, driven_size, allowed;
+    double made, driven, allowed;
 } rough;
 
-static bool surely_loses(double sum, double size)
+/* What contact j adds, kept with one of its bodies: only sums of groups matter. */
+static void add_roughly(const cairn_work *work, int d, int j, rough *of_block)
 {
-    return size == 0 || sum < -CLEAR * size;
+    const cairn_problem *p = work->p;
+    const int32_t *block = p->block + 2 * (size_t)j;
+    const double *r = work->r + (size_t)j * (size_t)d, *u = work->u + (size_t)j * (size_t)d;
+    const double *w = p->w ? p->w + (size_t)j * (size_t)d : NULL;
+    rough *of = &of_block[block[0] >= 0 ? block[0] : block[1]];
+    for (int i = 1; i < d; i++)
+        of->driven += r[i] * u[i];
+    for (int i = 0; w && i < d; i++)
+        of->made += r[i] * w[i];
 }
 
-static void add_roughly(const tally *all, rough *sum)
+static double made_on(const cairn_work *work, int block)
 {
-    const cairn_problem *p = all->work->p;
-    for (int j = 0; j < p->contacts; j++) {
-        if (!all->joined[j])
-            continue;
-        rough *of = &sum[cairn_label_of(p, &all->groups, j)];
-        of->made += all->term[j];
-        of->made_size += fabs(all->term[j]);
-        of->driven += all->drive[j];
-        of->driven_size += fabs(all->drive[j]);
+    const cairn_problem *p = work->p;
+    double made = 0;
+    for (int k = 0; k < p->block_size; k++) {
+        size_t i = (size_t)block * (size_t)p->block_size + (size_t)k;
+        double pushed = work->v[i] - p->v_free[i], mass_inverse = p->mass_inverse[i];
+        made += pushed != 0 ? pushed * (work->before[i] + work->v[i]) / mass_inverse : 0;
     }
+    return 0.5 * made;
 }
 
-/* Which groups neither lose energy clearly, nor gain clearly less than they may; whether any. Exact
- * sums are for these. Members have only a part of each sum: all their groups are in doubt. */
-static cairn_status find_doubts(tally *all, bool *any)
+/* True for what is not a number. */
+static bool adds(const rough *of)
+{
+    return !(of->made <= 0 && of->driven <= 0);
+}
+
+static bool may_gain(const rough *of)
+{
+    return adds(of) && !(2 * of->made <= of->allowed && 2 * of->driven <= of->allowed);
+}
+
+/* Whether some group is in doubt, from the sums of their blocks. */
+static cairn_status find_doubts(tally *all, const rough *of_block, bool *any)
 {
     const cairn_problem *p = all->work->p;
     cairn_labels *l = &all->groups;
-    cairn_arena *scratch = &all->step->world->scratch;
-    rough *sum = cairn_arena_zeros(scratch, (size_t)l->count, sizeof *sum);
-    l->doubt = cairn_arena_take(scratch, (size_t)l->count, 1);
-    if (!sum || !l->doubt)
+    TRY(cairn_labels_take(all->step, p, l));
+    rough *sum = cairn_arena_zeros(&all->step->world->scratch, (size_t)l->count, sizeof *sum);
+    if (!sum)
         return CAIRN_NO_MEMORY;
-    add_roughly(all, sum);
-    *any = cairn_problem_link(p) != NULL;
-    for (int64_t i = 0; i < l->count; i++)
-        l->doubt[i] = *any || !surely_loses(sum[i].made, sum[i].made_size) ||
-                      !surely_loses(sum[i].driven, sum[i].driven_size);
-    TRY(take_allowed(all));
-    if (*any)
-        return CAIRN_OK;
-    for (int i = 0; i < p->blocks; i++)
-        sum[l->of[i]].allowed += all->allowed[i];
-    for (int64_t i = 0; i < l->count; i++) {
-        l->doubt[i] = l->doubt[i] && 2 * cairn_larger(sum[i].made, sum[i].driven) > sum[i].allowed;
-        *any = *any || l->doubt[i];
+    cairn_labels_find(all->step, p, all->joined, l);
+    for (int i = 0; i < p->blocks; i++) {
+        rough *of = &sum[l->of[i]];
+        of->made += of_block[i].made;
+        of->driven += of_block[i].driven;
     }
+    for (int i = 0; i < p->blocks; i++)
+        if (adds(&sum[l->of[i]]))
+            sum[l->of[i]].allowed += allowed_of(all, i);
+    *any = false;
+    for (int64_t i = 0; i < l->count && !*any; i++)
+        *any = may_gain(&sum[i]);
     return CAIRN_OK;
 }
+
+/* *any: whether a closer look is needed. */
+static cairn_status look_roughly(tally *all, bool *any)
+{
+    const cairn_work *work = all->work;
+    const cairn_problem *p = work->p;
+    cairn_arena *scratch = &all->step->world->scratch;
+    rough *of_block = cairn_arena_zeros(scratch, (size_t)p->blocks, sizeof *of_block);
+    all->joined = cairn_arena_take(scratch, (size_t)p->contacts, sizeof *all->joined);
+    if (!of_block || !all->joined)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < p->contacts; j++) {
+        all->joined[j] = is_joined(work, j);
+        if (all->joined[j])
+            add_roughly(work, p->dimension, j, of_block);
+    }
+    *any = false;
+    for (int i = 0; i < p->blocks; i++) {
+        of_block[i].made += made_on(work, i);
+        *any = *any || adds(&of_block[i]);
+    }
+    return *any ? find_doubts(all, of_block, any) : CAIRN_OK;
+}
+
+/* Where the rough look knows all works. Members have only a part of each sum. */
+static bool is_plain(const cairn_work *work)
+{
+    return work->v && !cairn_problem_link(work->p) && !work->p->bounded && !work->earlier &&
+           !work->push && !work->joined;
+}
+
+/* ---- exact sums ------------------------------------------------------------------------------ */
 
 /* Whole units, 2^-BITS of the largest term of the group. */
 static int64_t units_of(double term, int64_t largest)
@@ -397,10 +408,9 @@ static void find_largest(const tally *all, const sums *s)
     const cairn_problem *p = all->work->p;
     const cairn_labels *l = &all->groups;
     for (int i = 0; i < p->blocks; i++)
-        if (l->doubt[l->of[i]])
-            note_largest(&s->largest[l->of[i]], all->allowed[i]);
+        note_largest(&s->largest[l->of[i]], all->allowed[i]);
     for (int j = 0; j < p->contacts; j++) {
-        if (!all->joined[j] || !l->doubt[cairn_label_of(p, l, j)])
+        if (!all->joined[j])
             continue;
         int64_t *largest = &s->largest[cairn_label_of(p, l, j)];
         note_largest(largest, all->term[j]);
@@ -413,13 +423,12 @@ static void add_up(const tally *all, const sums *s)
     const cairn_problem *p = all->work->p;
     const cairn_labels *l = &all->groups;
     for (int i = 0; i < p->blocks; i++) {
-        int64_t label = l->of[i];
-        int64_t allowed = l->doubt[label] ? units_of(all->allowed[i], s->largest[label]) : 0;
+        int64_t label = l->of[i], allowed = units_of(all->allowed[i], s->largest[label]);
         s->made[label] -= allowed;
         s->driven[label] -= allowed;
     }
     for (int j = 0; j < p->contacts; j++) {
-        if (!all->joined[j] || !l->doubt[cairn_label_of(p, l, j)])
+        if (!all->joined[j])
             continue;
         int64_t label = cairn_label_of(p, l, j);
         s->made[label] += units_of(all->term[j], s->largest[label]);
@@ -459,7 +468,6 @@ static cairn_gain total_of(const cairn_labels *l, const sums *s)
     return gain;
 }
 
-/* The exact sums of all groups in doubt. */
 static cairn_status take_sums(const tally *all, sums *s)
 {
     cairn_link *link = cairn_problem_link(all->work->p);
@@ -485,13 +493,10 @@ static cairn_status take_sums(const tally *all, sums *s)
 static cairn_status find_gains(tally *all, uint8_t *gains, cairn_gain *gain)
 {
     const cairn_problem *p = all->work->p;
-    bool any;
     sums s;
     TRY(cairn_labels_take(all->step, p, &all->groups));
     cairn_labels_find(all->step, p, all->joined, &all->groups);
-    TRY(find_doubts(all, &any));
-    if (!any)
-        return CAIRN_OK;
+    TRY(take_allowed(all));
     TRY(take_sums(all, &s));
     for (int j = 0; j < p->contacts; j++) {
         const int32_t *block = p->block + 2 * (size_t)j;
@@ -507,12 +512,14 @@ cairn_status cairn_work_gains(const cairn_step *step, const cairn_work *work, ui
     cairn_arena *scratch = &step->world->scratch;
     cairn_arena_moment before = cairn_arena_now(scratch);
     tally all = { .step = step, .work = work };
-    bool any;
+    bool any = true;
     *gain = (cairn_gain){ 0 };
     memset(gains, 0, (size_t)work->p->contacts * sizeof *gains);
-    TRY(take_terms(&all));
-    TRY(find_suspects(&all, &any));
+    if (is_plain(work))
+        TRY(look_roughly(&all, &any));
     if (any)
+        TRY(take_terms(&all));
+    if (any && any_adds(&all))
         TRY(find_gains(&all, gains, gain));
     cairn_arena_return(scratch, before);
     return CAIRN_OK;

@@ -12,7 +12,6 @@ typedef struct cairn_labels {
     int64_t *told;  /* of blocks: what other members say                     */
     int32_t *first; /* of blocks: the first one of the group, of this member */
     int64_t count;  /* labels are below it                                   */
-    uint8_t *doubt; /* of labels: 0 if the group clearly does not gain       */
 } cairn_labels;
 
 /* Memory for them. */

@@ -153,6 +153,7 @@ static cairn_status look(restraint *a)
     const cairn_work work = { .p = &answer->problem,
                               .r = answer->r,
                               .u = answer->u,
+                              .v = answer->v,
                               .before = a->before,
                               .push = a->push,
                               .earlier = answer->impacts.work,

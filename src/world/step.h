@@ -397,6 +397,7 @@ double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 typedef struct cairn_work {
     const cairn_problem *p;
     const double *r, *u;
+    const double *v;      /* m/s, of blocks: velocities after; NULL: not known                 */
     const double *before; /* m/s, of blocks: velocities before, without forces                 */
     const double *push;   /* m/s, of contacts: added to the mean of u_N before and after; NULL: 0 */
     const double *earlier; /* J, of contacts: work that they did earlier in the step; NULL: 0   */
