@@ -168,12 +168,17 @@ void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size)
     return piece;
 }
 
+void *cairn_arena_zeros(cairn_arena *arena, size_t count, size_t size)
+{
+    void *items = cairn_arena_take(arena, count, size);
+    if (items)
+        memset(items, 0, count * size);
+    return items;
+}
+
 double *cairn_arena_doubles(cairn_arena *arena, size_t count)
 {
-    double *numbers = cairn_arena_take(arena, count, sizeof(double));
-    if (numbers)
-        memset(numbers, 0, count * sizeof(double));
-    return numbers;
+    return cairn_arena_zeros(arena, count, sizeof(double));
 }
 
 cairn_arena_moment cairn_arena_now(const cairn_arena *arena)

@@ -56,6 +56,8 @@ void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size);
     (((pointer) = cairn_arena_take(arena, count, sizeof *(pointer))) != NULL)
 /* `count` doubles, all zero. NULL: no memory. */
 double *cairn_arena_doubles(cairn_arena *arena, size_t count);
+/* `count` items of `size` bytes, all zero. NULL: no memory. */
+void *cairn_arena_zeros(cairn_arena *arena, size_t count, size_t size);
 /* Remember the present state; and free everything that was taken since then. Moments must be
  * returned to in the reverse order, and not after a reset. */
 cairn_arena_moment cairn_arena_now(const cairn_arena *arena);

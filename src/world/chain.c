@@ -348,7 +348,7 @@ static cairn_status find_gains(chain *c, const solved *s, uint8_t *gains, bool *
 }
 
 /* Groups whose impact creates energy are taken out of the round and left to the solve after the
- * rounds, which reduces their restitution (gain.c). */
+ * rounds, which reduces their restitution (restrain.c). */
 static cairn_status leave_gains(chain *c, const solved *s)
 {
     size_t d = (size_t)c->p->dimension;

@@ -399,6 +399,7 @@ double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 typedef struct cairn_work {
     const cairn_problem *p;
     const double *r, *u;
+    const double *v;      /* m/s, of blocks: velocities after; NULL: not known                 */
     const double *before; /* m/s, of blocks: velocities before, without forces                 */
     const double *push;   /* m/s, of contacts: added to the mean of u_N before and after; NULL: 0 */
     const double *earlier; /* J, of contacts: work that they did earlier in the step; NULL: 0   */
@@ -418,7 +419,7 @@ typedef struct cairn_gain {
 /* Marks the contacts of the bodies whose group gains energy. */
 cairn_status cairn_work_gains(const cairn_step *step, const cairn_work *work, uint8_t *gains,
                               cairn_gain *gain);
-/* Solves again where contacts create energy: more closely, and with less restitution. */
+/* restrain.c: solves again where contacts create energy, more closely or with less restitution */
 struct cairn_solving;
 struct cairn_phase;
 typedef struct cairn_bounce {        /* an impact by Poisson's law                               */

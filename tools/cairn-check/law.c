@@ -150,10 +150,14 @@ static double whole_impulse(const check_run *run, int j)
     return sqrt(cone_dot(m, r, r)) + run->settings.h * run->contacts.adhesion[j];
 }
 
+/* m/s: squares of smaller numbers are lost. */
+static const double least_size = 1e-140;
+
 /* Bounds of e/S with rounding, S raised by w |r|. */
 static void add_share(const check_scale *c, double e, double doubt, double carried, sums *s)
 {
     double scale = fmax(c->scale, fmin(carried, c->most));
+    doubt = fmax(doubt, least_size);
     double slack = CHECK_ROUNDING * (c->size + carried);
     double low = e > doubt ? (e - doubt) / (scale + slack) : 0;
     /* a scale of rounding errors: what is related to it may be anything */
@@ -358,9 +362,6 @@ static void choose_relative(const sums *s, const double whole[2], double range[2
     double added = doubtful ? 4 * DBL_EPSILON * s->burden : 0;
     range[1] = s->scaled ? residual_of_share(s->share[1] + added) : whole[1];
 }
-
-/* m/s: squares of smaller numbers are lost. */
-static const double least_size = 1e-140;
 
 /* The worse of the present values and a phase. */
 static void take_worse(const sums *s, const sums *convex, residual *out)
