@@ -40,7 +40,8 @@
  * - Closing: bodies approach by at most E_j, h E_j in a step. In a heap at rest that gravity alone
  *   presses together, without overlaps, no contact closes faster than h |g|, so that
  *   E_j <= 10 tol h |g|, whatever happens in other groups.
- * - Sliding: c_j is a normal velocity. A body that slides past at any speed raises no E_j. Without
+ * - Sliding: c_j is a normal velocity. A body that slides past at any speed raises no E_j, and one
+ *   of the group does by mu/1000 of its speed, and only where impulses arrive (scales.c). Without
  *   friction |r_T| <= E_j/w, so the spin it gets is at most 10 tol of what the contact itself does.
  * - Cones: an impulse leaves its cone by at most E_j/w, which is 10 tol |r_j| where w |r_j| is T_j.
  * Nothing is said of sums: in a chain of n contacts the errors may add to n E_j.
@@ -57,12 +58,12 @@
  * a meaning for a convex solution in which no contact closes.
  *
  * Rounding. An |e|_2 within the rounding of the sums H v and H v_free (or W r and q) counts as 0:
- * no solver can do better. The rounding of r itself, 2 eps w |r|, is added to |e|_2, and `relative`
- * is then `whole`, unless it is within that of the sums: if impulses are so large that u is lost in
- * their rounding, u proves nothing.
+ * no solver can do better. The rounding of r itself, 2 eps w |r|, is added to |e|_2 unless it is
+ * within that of the sums: if impulses are so large that u is lost in their rounding, u proves
+ * nothing.
  *
- * In problems with scales (world/scales.c) errors are related contact by contact instead, and so is
- * the rounding of r; either counts as 0 within the rounding of the terms of u_j:
+ * In problems with scales errors are related contact by contact instead, and so is the rounding of
+ * r; either counts as 0 within the rounding of the terms of u_j:
  *     x = max e_j / S_j [+ 2 eps max w |r_j| / S_j],  S_j raised by w |r_j|; relative: cone.h.
  *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
