@@ -1,11 +1,11 @@
 /* equilibrium.c - what can rest, rests: the question whether a group of bodies has an equilibrium.
  *
  * Exact friction has several solutions where a pile can both stand and fall, and errors within the
- * tolerance make it creep until it falls. So for groups (groups.h) that are quiet,
- *     |v| + R |omega| <= h |g + F/m|   for every body before the step,
- *     |w| <= h |g|                     for every contact: nothing carries it along,
- * the step first asks whether forces of contacts and joints exist that hold them. With v = 0 any r
- * in K satisfies Coulomb's law at every contact that is closed, so this is the convex program
+ * tolerance make it creep until it falls. So for groups (groups.h) that are quiet before the step,
+ *     |v_a - v_b| + R_a |omega_a| + R_b |omega_b| <= h |g + F/m|    for every contact that pushes,
+ * |u| in place of |v_a - v_b| at walls, the step first asks whether forces of contacts and joints
+ * exist that hold them. With u = 0 any r in K satisfies Coulomb's law at every contact that is
+ * closed, so this is the convex program
  *     min 1/2 r'W r + q' r,   r in K,     q = H v_free + w + b' n,
  * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity. The
  * impulses of the last step are kept if they solve it to FINER of the tolerance, which is what
@@ -72,42 +72,66 @@ typedef struct stilling {
 
 /* ---- quiet groups --------------------------------------------------------------------------- */
 
-/* Marks of its group that the speed of a body gives. */
-static uint8_t unrest_of(const cairn_step *step, const cairn_free_motion *motion, int i)
+/* What finding quiet groups reads, and the marks that each contact gives its group. */
+typedef struct quiet_job {
+    const cairn_step *step;
+    const cairn_answer *answer;
+    uint8_t *found;
+} quiet_job;
+
+/* m/s: how fast the bodies of contact j move relative to each other: what bodies that move all alike
+ * do not. A wall counts with the velocity of its surface. */
+static double relative_speed(const quiet_job *job, int j)
 {
-    const cairn_body_store *b = &step->world->bodies;
-    double pull = cairn_norm(cairn_sub(motion->v_free[i], b->v[i]));
-    double speed = cairn_norm(b->v[i]) + b->extent[i] * cairn_norm(b->omega[i]);
-    uint8_t marks = speed <= pull ? 0 : LOUD;
-    marks |= speed <= CALM * pull ? 0 : LIVELY;
-    marks |= speed <= STILL * pull ? 0 : STIRS;
-    return marks;
+    const cairn_world *world = job->step->world;
+    const cairn_body_store *b = &world->bodies;
+    const cairn_problem *p = &job->answer->problem;
+    const int32_t *body = world->contacts.body + 2 * (size_t)j;
+    double u[CAIRN_MAX_DIMENSION], sum = 0, turns = 0;
+    bool both = p->block[2 * (size_t)j] >= 0 && p->block[2 * (size_t)j + 1] >= 0;
+    for (int side = 0; side < 2; side++)
+        if (cairn_step_block(job->step, body[side]) >= 0)
+            turns += b->extent[body[side]] * cairn_norm(b->omega[body[side]]);
+    if (both)
+        return cairn_norm(cairn_sub(b->v[body[0]], b->v[body[1]])) + turns;
+    cairn_contact_relative(p, p->dimension, p->block_size, j, job->answer->v_old, u);
+    for (int i = 0; i < world->dimension; i++)
+        sum += u[i] * u[i];
+    return sqrt(sum) + turns;
 }
 
-/* Whether a driven body, a belt or a cell carries contact j along. Rows of joints are not asked:
- * a motor that cannot move what it pushes at is at rest. */
-static bool is_driven(const cairn_problem *p, double slow, int j)
+/* Marks by that, where the bodies touch or soon will. Rows of joints are not asked: a motor that
+ * cannot move what it pushes at is at rest. */
+static uint8_t unrest_of(const quiet_job *job, int j)
 {
-    const double *w = p->w ? p->w + (size_t)j * (size_t)p->dimension : NULL;
-    double speed2 = 0;
-    for (int i = 0; w && i < p->dimension; i++)
-        speed2 += w[i] * w[i];
-    return speed2 > slow * slow && !(p->bounded && p->bounded[j]);
+    const cairn_problem *p = &job->answer->problem;
+    if (p->bounded && p->bounded[j])
+        return 0;
+    double pull = cairn_contact_forced(p, job->answer->v_old, job->step->world->dimension, j);
+    bool pushed = job->answer->r[(size_t)j * (size_t)p->dimension] > 0;
+    if (!pushed && p->b[j] > pull)
+        return 0;
+    double speed = relative_speed(job, j);
+    return (uint8_t)((speed <= pull ? 0 : LOUD) | (speed <= CALM * pull ? 0 : LIVELY) |
+                     (speed <= STILL * pull ? 0 : STIRS));
 }
 
-static void mark_groups(const cairn_step *step, const cairn_free_motion *motion,
-                        const cairn_problem *p, cairn_groups *g)
+static void unrest_range(int begin, int end, void *context)
 {
-    double slow = step->h * cairn_norm(step->world->gravity);
+    const quiet_job *job = context;
+    for (int j = begin; j < end; j++)
+        job->found[j] = unrest_of(job, j);
+}
+
+static void mark_groups(const quiet_job *job, cairn_groups *g)
+{
+    const cairn_step *step = job->step;
+    const cairn_problem *p = &job->answer->problem;
+    cairn_parallel_for(p->contacts, LOOK_GRAIN, unrest_range, (void *)job);
     for (int j = 0; j < p->contacts; j++) {
         cairn_group *own = cairn_group_of(p, g, j);
-        if (own && is_driven(p, slow, j))
-            own->marks |= LOUD;
-    }
-    for (int i = step->held; i < step->world->bodies.count; i++) {
-        cairn_group *own = cairn_group_of_row(step, g, i);
-        if (own && cairn_world_moves(step->world, i))
-            own->marks |= unrest_of(step, motion, i);
+        if (own)
+            own->marks |= job->found[j];
     }
     cairn_groups_spread(p, g, CAIRN_TOLD_MARKS);
     for (int i = 0; i < step->blocks; i++)
@@ -186,7 +210,8 @@ static cairn_status find_quiet(stilling *q)
     size_t blocks = (size_t)p->blocks;
     cairn_group *group = cairn_arena_take(scratch, blocks, sizeof *group);
     q->contact = cairn_arena_take(scratch, (size_t)p->contacts, sizeof *q->contact);
-    if (!q->contact || !group)
+    q->found = cairn_arena_take(scratch, (size_t)p->contacts, sizeof *q->found);
+    if (!q->contact || !group || !q->found)
         return CAIRN_NO_MEMORY;
     memcpy(group, q->groups.group, blocks * sizeof *group);
     q->groups.group = group;
@@ -195,7 +220,8 @@ static cairn_status find_quiet(stilling *q)
         const cairn_group *own = &q->answer->rest.groups.group[i];
         group[i].marks |= own->sleeper && !own->drowsy ? LOUD : 0;
     }
-    mark_groups(q->by->step, q->by->motion, p, &q->groups);
+    const quiet_job job = { q->by->step, q->answer, q->found };
+    mark_groups(&job, &q->groups);
     list_quiet(q);
     if (q->all <= MOST_CONTACTS)
         return CAIRN_OK;
@@ -228,8 +254,7 @@ static cairn_status pose_question(stilling *q)
     size_t contacts = (size_t)p->contacts, numbers = contacts * (size_t)p->dimension;
     double *b = cairn_arena_take(scratch, contacts, sizeof *b);
     q->r = cairn_arena_take(scratch, numbers, sizeof *q->r);
-    q->found = cairn_arena_take(scratch, contacts, sizeof *q->found);
-    if (!b || !q->r || !q->found)
+    if (!b || !q->r)
         return CAIRN_NO_MEMORY;
     memcpy(q->r, q->answer->r, numbers * sizeof *q->r);
     memcpy(b, p->b, contacts * sizeof *b);
