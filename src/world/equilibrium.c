@@ -79,8 +79,8 @@ typedef struct quiet_job {
     uint8_t *found;
 } quiet_job;
 
-/* m/s: how fast the bodies of contact j move relative to each other: what bodies that move all alike
- * do not. A wall counts with the velocity of its surface. */
+/* m/s: how fast the bodies of contact j move relative to each other: what bodies that move all
+ * alike do not. A wall counts with the velocity of its surface. */
 static double relative_speed(const quiet_job *job, int j)
 {
     const cairn_world *world = job->step->world;

@@ -180,10 +180,20 @@ static bool may_spare(const check_run *run)
     return run->steps.impacts_reduced != NULL;
 }
 
+/* Whether contact j hits in this round, which begins with impact `first`, or a later one. */
+static bool hits_later(const check_run *run, int first, int j)
+{
+    for (int i = first; i < run->impacts.count; i++)
+        if (run->impacts.contact[i] == j)
+            return true;
+    return false;
+}
+
 /* A contact that certainly hits, and certainly before all others near both bodies, is in the round,
  * or left out of this one and all that follow. Whether the latter is so for some contact. With
- * `perhaps` also one that hits first within the rounding of its own time. */
-static bool find_spared(check_run *run, int first, int end, bool perhaps)
+ * `perhaps` also one that hits first within the rounding of its own time. With `more` some were
+ * left out already: what is first without these, and hits in a later round, waits for it. */
+static bool find_spared(check_run *run, int first, int end, bool perhaps, bool more)
 {
     check_derived *c = &run->by_contact;
     bool found = false;
@@ -192,6 +202,7 @@ static bool find_spared(check_run *run, int first, int end, bool perhaps)
         double others = fmin(run->around_perhaps[body[0]], run->around_perhaps[body[1]]);
         double latest = others + 0.5 * TIE * run->settings.h + (perhaps ? c->hits_slack[j] : 0);
         bool must = c->sure[j] > 0 && c->hits_at[j] <= latest;
+        must = must && !(more && hits_later(run, first, j));
         while (i < end && run->impacts.contact[i] < j)
             i++;
         bool there = i < end && run->impacts.contact[i] == j;
@@ -225,11 +236,12 @@ static bool is_held_up(check_run *run, int first, int end)
 
 /* What was left out before this round. What may have been the first, and would hold the round up,
  * was. */
-static bool finds_more(check_run *run, int first, int end)
+static bool finds_more(check_run *run, int first, int end, bool more)
 {
-    if (find_spared(run, first, end, false))
+    if (find_spared(run, first, end, false, more))
         return true;
-    return may_spare(run) && is_held_up(run, first, end) && find_spared(run, first, end, true);
+    return may_spare(run) && is_held_up(run, first, end) &&
+           find_spared(run, first, end, true, more);
 }
 
 static void check_impact_at(check_run *run, int i)
@@ -315,11 +327,12 @@ static void check_round(check_run *run, int first, int end)
     check_derived *c = &run->by_contact;
     size_t m = (size_t)components(run);
     settle_fastest(run, first, end);
+    bool more = false;
     do {
         find_times(run);
         find_earliest(run);
         look_around(run);
-    } while (finds_more(run, first, end));
+    } while ((more = finds_more(run, first, end, more)));
     clear_round(run);
     for (int i = first; i < end; i++) {
         int j = run->impacts.contact[i];
