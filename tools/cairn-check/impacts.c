@@ -751,9 +751,9 @@ void check_bias(check_run *run, int j)
  * are any, those whose impulse exceeds the whole e r_cN may be so as well. */
 void check_reduced(check_run *run)
 {
-    double most = run->reduced + run->reduced_perhaps;
+    double most = 0; /* a group that gains has some demand beyond rounding */
     if (run->reduced > 0)
-        most += run->reduced_poisson;
+        most = run->reduced + run->reduced_perhaps + run->reduced_poisson;
     if (run->steps.impacts_reduced)
         check_between(run->report, check_at(run, NULL, 0, "impacts_reduced"),
                       run->steps.impacts_reduced[run->step - 1], run->reduced, most);
