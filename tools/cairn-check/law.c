@@ -339,7 +339,7 @@ static void whole_range(const sums *s, const sums *convex, double range[2])
     double low = fmax(sqrt(s->closing2), least),
            high = fmax(sqrt(s->closing2 + s->doubtful2), most);
     double slack = CHECK_ROUNDING * sqrt(fmax(s->closing_size2, convex->closing_size2));
-    bool nothing = high == 0 && e <= doubt; /* closes: the residual is 0, or there is none */
+    bool nothing = high == 0 && e == 0; /* closes, and nothing is wrong: the residual is 0 */
     low = fmax(0, low - slack);
     bool noise = e <= CHECK_ROUNDING * sqrt(s->all_size2);
     range[0] = e > doubt && !noise ? fmin((e - doubt) / (high + slack), DBL_MAX) : 0;
