@@ -14,19 +14,19 @@
  * be done: by sweeps, and where these do not get there by Newton's method. Of all impulses that
  * hold, both find some near those that they start from, while interior points go to the middle,
  * which may be far away. There is an equilibrium if the program is solved to ENOUGH of the
- * tolerance, since otherwise impulses grow without end, and if they satisfy Coulomb's law. A group
- * in which some contact misses that by HOPE after the sweeps is left alone. A group is held if its
- * impulses satisfy the law of the scheme, with the true b, within the tolerance, as the judge
- * measures it: the certificate is that of any other step. If only the program is solved, they are
- * what the solve starts from. Contacts of groups that are held are not solved again; all others are
- * solved as always.
+ * tolerance, since otherwise impulses grow without end. A group is held if its impulses satisfy the
+ * law of the scheme, with the true b, within the tolerance, as the judge measures it: the
+ * certificate is that of any other step. If only the program is solved, they are what the solve
+ * starts from. Contacts of groups that are held are not solved again; all others are solved as
+ * always.
  *
  * Groups of more than MOST_CONTACTS contacts, and piles on a device, are not asked. The work is
  * bounded by MOST_UPDATES contacts swept, or FEWEST sweeps, and by a tenth of the iterations; where
  * Newton's method cannot be used (run.parts), by half of them. Newton's method is for groups whose
- * bodies are slower than CALM; it takes at most MOST_NEWTON steps, and MOST_FACTORED contacts times
- * steps. */
+ * bodies are slower than CALM; it takes at most MOST_NEWTON steps for groups of up to BATCH
+ * contacts together, and for a larger one MOST_NEWTON BATCH contacts times steps. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/common.h"
@@ -44,17 +44,16 @@
  * to LEAST and FINE: less is hard to reach, and shows no more. */
 static const double FINER = 1e-3, FINEST = 1e-6, ENOUGH = 1e-2;
 static const double COARSEST = 1e-3, LEAST = 1e-11, FINE = 1e-8;
-static const double HOPE = 1e-2;    /* residual beyond which a group is left alone                */
 static const double CALM = 0.05;    /* h |g + F/m|: speed of bodies that have come to rest        */
 static const double STILL = 1e-4;   /* likewise: of bodies that stand still                       */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50 };
-enum { MOST_NEWTON = 60, MOST_FACTORED = 50000, LOOK_GRAIN = 512 };
+enum { MOST_NEWTON = 60, BATCH = 800, LOOK_GRAIN = 512 };
 
 /* Marks of a group: something moves it or it is not quiet; the program is not solved well enough to
- * be kept; is not solved; the law of the scheme is missed; by far; a body has not come to rest,
- * or stirs. */
-enum { LOUD = 1, LOOSE = 2, FALLS = 4, UNHELD = 8, HOPELESS = 16, LIVELY = 32, STIRS = 64 };
+ * be kept; is not solved; the law of the scheme is missed; a body has not come to rest, or
+ * stirs. */
+enum { LOUD = 1, LOOSE = 2, FALLS = 4, UNHELD = 8, LIVELY = 16, STIRS = 32 };
 
 /* What the stages of this file share. */
 typedef struct stilling {
@@ -301,10 +300,8 @@ static uint8_t marks_of(const stilling *q, int j)
     if (p->b[j] == q->question.b[j] && law <= keep)
         return marks; /* so does the program, up to mu |u_T| */
     double open = cairn_judge_relative(&program, CAIRN_LAW_CONVEX, j);
-    double coulomb = cairn_judge_relative(&judge, CAIRN_LAW_COULOMB, j);
     marks |= open <= keep ? 0 : LOOSE;
     marks |= open <= cairn_larger(FINE, ENOUGH * tolerance) ? 0 : FALLS;
-    marks |= coulomb <= cairn_larger(HOPE, tolerance) ? 0 : HOPELESS;
     return marks;
 }
 
@@ -412,20 +409,68 @@ static cairn_status sweep_groups(stilling *q, bool stirring, bool alone, int32_t
     return CAIRN_OK;
 }
 
-/* Newton's method for those where sweeps did not get there. */
+/* A contact and the first block of its group. */
+typedef struct member {
+    int32_t group, contact;
+} member;
+
+static int by_group(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    return x->group != y->group ? (x->group > y->group) - (x->group < y->group)
+                                : (x->contact > y->contact) - (x->contact < y->contact);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where a batch of whole groups ends: as many as have BATCH contacts together, at least one. */
+static int end_of_batch(const member *of, int begin, int count)
+{
+    int end = begin;
+    for (int i = begin + 1; i <= count; i++) {
+        if (i < count && of[i].group == of[i - 1].group)
+            continue;
+        if (end > begin && i > begin + BATCH)
+            break;
+        end = i;
+    }
+    return end;
+}
+
+/* Newton's method for those where sweeps did not get there, a batch of groups after the other, so
+ * that the work grows with the number of contacts alone. */
 static cairn_status finish_groups(stilling *q, int32_t *list)
 {
+    const cairn_problem *p = &q->answer->problem;
+    cairn_arena *scratch = q->s->scratch;
     int64_t all, most = q->s->options.max_iterations / 10;
-    method by = { .solver = "newton",
-                  .sweeps = MOST_NEWTON < most ? MOST_NEWTON : most,
-                  .finest = FINEST,
-                  .with = LOOSE,
-                  .without = HOPELESS | LIVELY };
+    method by = { .solver = "newton", .finest = FINEST, .with = LOOSE, .without = LIVELY };
     int count = list_marked(q, &by, list, &all);
-    if (count == 0 || count > MOST_CONTACTS)
+    if (count == 0)
         return CAIRN_OK;
-    by.sweeps = MOST_FACTORED / count < by.sweeps ? MOST_FACTORED / count : by.sweeps;
-    TRY(solve_list(q, &by, list, count));
+    member *of = cairn_arena_take(scratch, (size_t)count, sizeof *of);
+    if (!of)
+        return CAIRN_NO_MEMORY;
+    for (int k = 0; k < count; k++) {
+        const cairn_group *own = cairn_group_of(p, &q->groups, list[k]);
+        of[k] = (member){ (int32_t)(own - q->groups.group), list[k] };
+    }
+    qsort(of, (size_t)count, sizeof *of, by_group);
+    for (int begin = 0, end; begin < count; begin = end) {
+        cairn_arena_moment before = cairn_arena_now(scratch);
+        end = end_of_batch(of, begin, count);
+        for (int k = begin; k < end; k++)
+            list[k] = of[k].contact;
+        qsort(list + begin, (size_t)(end - begin), sizeof *list, ascending);
+        by.sweeps = end - begin <= BATCH ? MOST_NEWTON : MOST_NEWTON * BATCH / (end - begin);
+        by.sweeps = by.sweeps < most ? by.sweeps : most;
+        TRY(solve_list(q, &by, list + begin, end - begin));
+        cairn_arena_return(scratch, before);
+    }
     look(q, &by, list, count);
     return CAIRN_OK;
 }
