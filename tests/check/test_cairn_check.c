@@ -371,6 +371,17 @@ TEST(free_turning_is_certified_by_its_own_rule)
     folder_remove(f.path);
 }
 
+/* Products of such numbers are 0. */
+TEST(next_to_no_turning_is_certified)
+{
+    static const char *const speeds[] = { "1e-30", "1e-120", "1e-160", "1e-300" };
+    for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
+        char override[80];
+        snprintf(override, sizeof override, "bodies.0.angular_velocity=[0, 0, %s]", speeds[i]);
+        check_verdict(scene_spinner, override, "certified: 50 steps");
+    }
+}
+
 TEST(files_of_the_rules_before_are_certified_by_those)
 {
     folder f = folder_create();
@@ -451,7 +462,7 @@ TEST(joints_through_the_faces_of_a_cell_are_certified)
 
 GROUP(test_cairn_check_turn)
 {
-    RUN(CASE(free_turning_is_certified_by_its_own_rule),
+    RUN(CASE(free_turning_is_certified_by_its_own_rule), CASE(next_to_no_turning_is_certified),
         CASE(what_swings_is_certified_by_its_own_rule),
         CASE(joints_through_the_faces_of_a_cell_are_certified),
         CASE(files_of_the_rules_before_are_certified_by_those));
@@ -843,8 +854,9 @@ static const char *const scene_last =
 
 TEST(events_and_outlets_after_the_last_step_are_certified)
 {
-    static const char *const overrides[] = { NULL, "run.duration=0.04",
-                                             "events=[{when: {time: {at: 0.04}}, do: {open: gate}}]" };
+    static const char *const overrides[] = {
+        NULL, "run.duration=0.04", "events=[{when: {time: {at: 0.04}}, do: {open: gate}}]"
+    };
     for (int k = 0; k < 3; k++) {
         folder f = folder_create();
         run_into(&f, scene_last, overrides[k]);
@@ -883,8 +895,7 @@ TEST(a_run_that_is_interrupted_when_a_gate_opens_is_certified)
 TEST(a_run_that_failed_when_a_ball_had_left_is_certified)
 {
     folder f = folder_create();
-    cairn_scene *scene =
-        scene_text_good(scene_last, "gravity=[0, 0, -9.81 + 0 * log(0.0401 - t)]");
+    cairn_scene *scene = scene_text_good(scene_last, "gravity=[0, 0, -9.81 + 0 * log(0.0401 - t)]");
     scene->event_count = 0;
     CHECK(cairn_run(scene, f.path, NULL, NULL, NULL, NULL) != CAIRN_OK);
     cairn_scene_destroy(scene);

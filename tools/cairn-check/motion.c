@@ -262,8 +262,9 @@ quat check_turn_of(const check_run *run, int body, vec old, vec new)
     double speed = vec_norm(mean), size = vec_norm(L);
     if (!(speed > 0))
         return none;
-    double share = size > 0 ? missing(h * speed) * vec_dot(L, mean) / (speed * size * size) : 0;
-    return quat_product(quat_turn(vec_times(share, L)),
+    vec l = vec_times(size > 0 ? 1 / size : 0, L); /* no products of small numbers below */
+    double share = missing(h * speed) * vec_dot(l, mean) / speed;
+    return quat_product(quat_turn(vec_times(share, l)),
                         quat_turn(vec_times(2 * atan(0.5 * h * speed) / speed, mean)));
 }
 
