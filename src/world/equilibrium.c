@@ -3,8 +3,9 @@
  * Exact friction has several solutions where a pile can both stand and fall, and errors within the
  * tolerance make it creep until it falls. So for groups (groups.h) that are quiet before the step,
  *     |v_a - v_b| + R_a |omega_a| + R_b |omega_b| <= h |g + F/m|    for every contact that pushes,
- * |u| in place of |v_a - v_b| at walls, the step first asks whether forces of contacts and joints
- * exist that hold them. With u = 0 any r in K satisfies Coulomb's law at every contact that is
+ * at walls |(max(0, u_N), u_T)| in place of |v_a - v_b|, so that what is set down all at once is
+ * quiet at any speed, the step first asks whether forces of contacts and joints exist that hold
+ * them. With u = 0 any r in K satisfies Coulomb's law at every contact that is
  * closed, so this is the convex program
  *     min 1/2 r'W r + q' r,   r in K,     q = H v_free + w + b' n,
  * b' = 0 where the gap counts as closed (cairn_step_closed), else b. It has one velocity. The
@@ -79,7 +80,8 @@ typedef struct quiet_job {
 } quiet_job;
 
 /* m/s: how fast the bodies of contact j move relative to each other: what bodies that move all
- * alike do not. A wall counts with the velocity of its surface. */
+ * alike do not. A wall counts with the velocity of its surface, but not with how fast a body comes
+ * to it: what stops bodies that all come alike is what holds them against gravity. */
 static double relative_speed(const quiet_job *job, int j)
 {
     const cairn_world *world = job->step->world;
@@ -94,6 +96,7 @@ static double relative_speed(const quiet_job *job, int j)
     if (both)
         return cairn_norm(cairn_sub(b->v[body[0]], b->v[body[1]])) + turns;
     cairn_contact_relative(p, p->dimension, p->block_size, j, job->answer->v_old, u);
+    u[0] = cairn_larger(0, u[0]);
     for (int i = 0; i < world->dimension; i++)
         sum += u[i] * u[i];
     return sqrt(sum) + turns;
@@ -170,14 +173,15 @@ static bool is_meant(const method *by, uint8_t marks)
     return (marks & by->with) && (marks & by->all) == by->all && !(marks & by->without);
 }
 
-/* The contacts of quiet groups of all members, each counted once; `by` NULL: of all of them. */
-static int64_t count_quiet(const stilling *q, const method *by)
+/* The contacts of quiet groups of all members, each counted once, of which this one lists so many;
+ * `by` NULL: of all groups. */
+static int64_t count_quiet(const stilling *q, const method *by, int listed)
 {
     const cairn_problem *p = &q->answer->problem;
-    const cairn_span all = { 0, p->contacts, 0 };
-    const cairn_parted whole = { .count = 1, .span = &all };
-    const cairn_parted *own = p->cut ? &p->cut->contacts : &whole;
     int64_t count = 0;
+    if (!p->cut)
+        return listed;
+    const cairn_parted *own = &p->cut->contacts;
     for (int k = 0; k < own->count; k++)
         for (int j = own->span[k].begin; j < own->span[k].end; j++) {
             const cairn_group *group = cairn_group_of(p, &q->groups, j);
@@ -199,7 +203,7 @@ static void list_quiet(stilling *q)
         bool first = is_quiet_contact(q, j);
         q->contact[first ? quiet++ : q->count + others++] = j;
     }
-    q->all = count_quiet(q, NULL);
+    q->all = count_quiet(q, NULL, q->count);
 }
 
 static cairn_status find_quiet(stilling *q)
@@ -346,7 +350,7 @@ static int list_marked(const stilling *q, const method *by, int32_t *list, int64
         if (is_meant(by, marks))
             list[count++] = q->contact[k];
     }
-    *all = count_quiet(q, by);
+    *all = count_quiet(q, by, count);
     return count;
 }
 
