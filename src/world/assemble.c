@@ -325,7 +325,8 @@ static double bias(const cairn_step *step, const cairn_free_motion *motion, int 
     const cairn_approach at = { .gap = gap,
                                 .apart = cairn_contact_apart(step, gap, fmin(0, gap), 0) + arc,
                                 .before = e > 0 ? cairn_contact_before(step, motion, j) : 0,
-                                .restitution = e };
+                                .restitution = e,
+                                .error = cairn_step_promised(step) };
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 

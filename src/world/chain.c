@@ -587,7 +587,8 @@ static double bias_after(const chain *c, int j, double *apart)
     double u = normal_part(c->p, j, c->w), overlap = fmin(0, contacts->gap[j]);
     double gap = contacts->gap[j] - cairn_contact_behind(c->p, j, c->y);
     *apart = cairn_contact_apart(step, gap, overlap, fmax(0, u) + faded(c, j));
-    const cairn_approach at = { gap, *apart, u - f, contacts->restitution[j] };
+    const cairn_approach at = { gap, *apart, u - f, contacts->restitution[j],
+                                cairn_step_promised(step) };
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 

@@ -90,12 +90,16 @@ static void scale_range(int begin, int end, void *context)
     }
 }
 
+double cairn_step_promised(const cairn_step *step)
+{
+    double share = cairn_smaller(1, cairn_largest_share * step->options->tolerance);
+    return share * step->h * cairn_norm(step->world->gravity);
+}
+
 double cairn_step_closed(const cairn_step *step, double size)
 {
     static const double half = 0.5, most_share = 1e-5;
-    double gravity = step->h * cairn_norm(step->world->gravity);
-    double error = cairn_largest_share * step->options->tolerance * gravity; /* m/s */
-    return cairn_smaller(half * step->h * error, most_share * size);
+    return cairn_smaller(half * step->h * cairn_step_promised(step), most_share * size);
 }
 
 void cairn_step_rescale(const cairn_step *step, cairn_answer *answer)

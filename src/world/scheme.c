@@ -199,14 +199,15 @@ int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked)
 }
 
 /* Newton's restitution acts only if the contact closes in this step. The smaller of both biases
- * demands the larger velocity of separation. */
+ * demands the larger velocity of separation. What the tolerance left in the step before is no
+ * impact: with e near 1 it would come back in every step, and grow. */
 double cairn_scheme_bias(bool velocity_level, double h, const cairn_approach *at)
 {
-    double e = at->restitution;
+    double rebound = at->before < -at->error ? at->restitution * at->before : 0;
     if (velocity_level)
-        return e * fmin(0, at->before);
-    bool closes = e > 0 && at->before < 0 && at->gap + h * at->before <= 0;
-    return closes ? fmin(at->apart, e * at->before) : at->apart;
+        return rebound;
+    bool closes = rebound < 0 && at->gap + h * at->before <= 0;
+    return closes ? fmin(at->apart, rebound) : at->apart;
 }
 
 double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations)

@@ -59,10 +59,11 @@ typedef struct cairn_approach {
     double apart;       /* m/s: b that keeps the gap open, gamma g/h                    */
     double before;      /* m/s: normal velocity before the step, < 0 when they approach */
     double restitution; /* Newton's e                                                   */
+    double error;       /* m/s: a slower approach may be what the tolerance left        */
 } cairn_approach;
 
 /* The bias b: min(apart, e u_N) where the contact closes in the step and bounces, else `apart`; at
- * velocity level e min(0, u_N). */
+ * velocity level e min(0, u_N). Approaches of at most `error` do not bounce. */
 double cairn_scheme_bias(bool velocity_level, double h, const cairn_approach *at);
 /* Where in a step contacts are evaluated first, in units of h: 0 at its start, 1/2 at mid-step, or
  * 1 at q + h v. */

@@ -369,6 +369,8 @@ cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *
                                const cairn_mechanism *joints, cairn_posed *posed);
 void cairn_joints_steady(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed);
 
+/* scales.c: m/s: the error that the tolerance allows to contacts that carry only weights */
+double cairn_step_promised(const cairn_step *step);
 /* scales.c: m: a gap that counts as closed, half of what the tolerance allows in a step */
 double cairn_step_closed(const cairn_step *step, double size);
 /* scales.c: the groups of the answer's problem, and the velocities to which the errors of its

@@ -686,6 +686,17 @@ double check_apart(const check_run *run, int j)
     return apart_of(run, j, check_gap(run, j));
 }
 
+/* Whether an approach is faster than what the tolerance may have left of the step before, by rules
+ * 3: (10 tol) h |g|, at most h |g|. */
+static answer is_approach(const check_run *run, int j, double before)
+{
+    const check_settings *s = &run->settings;
+    double left = fmin(1, 10 * s->tolerance) * s->h * vec_norm(s->gravity);
+    if (s->rules < 3)
+        return before < 0 ? YES : NO;
+    return is_negative(before + left, CHECK_ROUNDING * run->by_contact.size[j]);
+}
+
 /* Two values are possible where rounding decides whether the contact closes, or is hit. *size: of
  * rounding of the term along round walls, of which the stored bias has the share `rest`. */
 static void expect(const check_run *run, int j, double rest, double out[2], double *size)
@@ -698,11 +709,13 @@ static void expect(const check_run *run, int j, double rest, double out[2], doub
         apart += check_arc(run, j, (run->contacts.bias[j] - apart) / rest, size);
     double closed = fmin(apart, e * before);
     answer closes = is_negative(gap + h * before, CHECK_ROUNDING * check_way_size(run, j));
-    bool comes = e > 0 && before < 0;
-    out[0] = comes && closes != NO ? closed : apart;
-    out[1] = comes && closes == YES ? closed : apart;
-    if (run->settings.scheme->middle)
-        out[0] = out[1] = e * fmin(0, before);
+    answer comes = e > 0 ? is_approach(run, j, before) : NO;
+    out[0] = comes != NO && closes != NO ? closed : apart;
+    out[1] = comes == YES && closes == YES ? closed : apart;
+    if (run->settings.scheme->middle) {
+        out[0] = comes != NO ? e * before : 0;
+        out[1] = comes == YES ? e * before : 0;
+    }
     answer hit = run->impact && bounces(run, j) ? is_hit(run, j) : NO;
     out[0] = hit != NO ? fmin(out[0], 0) : out[0];
     out[1] = hit == YES ? fmin(out[1], 0) : out[1];
