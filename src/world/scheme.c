@@ -742,8 +742,10 @@ static cairn_status compress(const cairn_solving *s, const cairn_bounce *bounce,
                              &s->report->judgement);
     TRY(keep_compression(s, e, answer));
     answer->problem = both;
+    answer->problem.directions = 0; /* (2) has round cones, which its scales must know */
     if (bounce->step)
         cairn_step_rescale(bounce->step, answer);
+    answer->problem.directions = both.directions;
     return CAIRN_OK;
 }
 

@@ -316,9 +316,11 @@ def judge_objects():
 # every kind of group in 2D and 3D, every scheme, and most options; impulses beside an edge of their cone (73, 252);
 # impulses that are large beside what closes (59, 81, 279, 286); groups in which nothing closes, without gravity
 # (143, 100021, 100039, 100289); impacts of which rounding decides whether and when they hit (100833, 101471, 101751);
-# boxes that slide without friction and with restitution (600519)
+# boxes that slide without friction and with restitution (600519); cones with edges in the first phase of an impact alone
+# (700675)
 SEEDS_OF_TESTS = [11, 16, 30, 40, 47, 51, 56, 59, 73, 81, 82, 89, 125, 129, 132, 135, 140, 143, 148, 162, 163, 176, 194,
-                  200, 205, 219, 220, 252, 279, 286, 100021, 100039, 100289, 100833, 101471, 101751, 310003, 600519]
+                  200, 205, 219, 220, 252, 279, 286, 100021, 100039, 100289, 100833, 101471, 101751, 310003, 600519,
+                  700675]
 
 
 def main():
