@@ -284,20 +284,14 @@ void cairn_convex_face(const cairn_convex *c, cairn_vec3 direction, cairn_face *
         out->point[k] = to_space(c, out->point[k]);
 }
 
-static cairn_vec3 times(const cairn_symmetric *H, cairn_vec3 p)
-{
-    return cairn_vec(H->xx * p.x + H->xy * p.y + H->zx * p.z,
-                     H->xy * p.x + H->yy * p.y + H->yz * p.z,
-                     H->zx * p.x + H->yz * p.y + H->zz * p.z);
-}
-
 cairn_bend cairn_convex_curvature(const cairn_convex *c, cairn_vec3 n, cairn_vec3 t, cairn_vec3 u)
 {
     if (!c->shape || !c->class->curvature)
         return (cairn_bend){ 0 };
     cairn_symmetric H;
     c->class->curvature(c->shape, to_local(c, n), &H);
-    cairn_vec3 p = to_local(c, t), q = to_local(c, u), Hp = times(&H, p), Hq = times(&H, q);
+    cairn_vec3 p = to_local(c, t), q = to_local(c, u);
+    cairn_vec3 Hp = cairn_symmetric_times(&H, p), Hq = cairn_symmetric_times(&H, q);
     return (cairn_bend){ cairn_dot(p, Hp), cairn_dot(q, Hp), cairn_dot(q, Hq) };
 }
 

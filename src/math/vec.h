@@ -229,6 +229,14 @@ ANYWHERE static inline cairn_revolution cairn_revolution_of(cairn_vec3 axis, cai
     return s;
 }
 
+/* A v */
+static inline cairn_vec3 cairn_symmetric_times(const cairn_symmetric *A, cairn_vec3 v)
+{
+    return cairn_vec(A->xx * v.x + A->xy * v.y + A->zx * v.z,
+                     A->xy * v.x + A->yy * v.y + A->yz * v.z,
+                     A->zx * v.x + A->yz * v.y + A->zz * v.z);
+}
+
 /* The second derivative of the distance of a point from a surface of revolution along a straight
  * path with velocity z, as far as the surface bends about its axis: (n.e) (z.(k x e))^2/rho, where
  * rho e is the part of d across the axis k, and n the normal. */

@@ -120,7 +120,7 @@ typedef struct check_scheme {
 typedef struct check_settings {
     int version; /* of the format: 1; 2 with checksums; 3 with residuals by contact */
     int rules;   /* of motion: 2 with second-order free rotation and soft motors; 3 without rebound
-                    of approaches that the tolerance allows                                    */
+                    of approaches that the tolerance allows, and with arcs of ellipsoids       */
     int dimension;
     vec gravity;        /* m/s^2: in the loaded step            */
     vec gravity_before; /* and in the step before               */
