@@ -793,9 +793,17 @@ static cairn_status follow_state(const cairn_world *world, double ahead, cairn_v
     return CAIRN_OK;
 }
 
+/* All members evaluate all loads, and so find the same. */
+static cairn_status refuse_factor(cairn_world *world, const cairn_loaded *loaded, double ahead)
+{
+    return cairn_fail(&world->error, CAIRN_NOT_FINITE, "loads",
+                      "the factor of a load on body %lld is not a finite number between %.9g and "
+                      "%.9g s",
+                      (long long)loaded->uid, world->time, world->time + 2 * ahead);
+}
+
 /* The force function writes its entries; loads of the list and pushes are then added to them. */
-cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force,
-                            cairn_vec3 *torque)
+cairn_status cairn_loads_at(cairn_world *world, double ahead, cairn_vec3 *force, cairn_vec3 *torque)
 {
     if (world->loaded.force)
         TRY(follow_state(world, ahead, force, torque));
@@ -803,6 +811,8 @@ cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *
         const cairn_loaded *loaded = &world->loaded.items[k];
         double factor = load_factor(&loaded->load, world->time + ahead, ahead);
         int i = cairn_directory_find(&world->bodies.directory, loaded->uid);
+        if (!isfinite(factor))
+            return refuse_factor(world, loaded, ahead);
         if (i < 0)
             continue; /* another member has this body */
         force[i] = cairn_add_scaled(force[i], factor, loaded->load.force);

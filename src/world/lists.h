@@ -198,8 +198,8 @@ void cairn_drivers_remove(cairn_world *world, uint64_t uid);
 void cairn_drivers_clear(cairn_driven_list *driven);
 /* Adds the loads of all bodies `ahead` s from now, N and N m. Torques are given in the frame that
  * the body will have by then. The caller clears both arrays. Fails if the world's force function
- * does. */
-cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force,
+ * does, or if one is not a finite number. */
+cairn_status cairn_loads_at(cairn_world *world, double ahead, cairn_vec3 *force,
                             cairn_vec3 *torque);
 
 /* Set the numbers for the step from the present time to h later. On failure all are as before. */

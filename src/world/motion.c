@@ -142,6 +142,10 @@ static cairn_status refuse_turning(const cairn_step *step, const cairn_free_moti
     cairn_vec3 J = b->inertia[i];
     double least = cairn_smaller(J.x, cairn_smaller(J.y, J.z));
     double fast = cairn_norm(b->omega[i]) + step->h * cairn_norm(motion->torque[i]) / least;
+    if (!isfinite(fast)) /* of a force function */
+        return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, "torque",
+                          "the torque on body %lld is not a finite number",
+                          cairn_row_uid(step->world, i));
     step->world->exchange.long_here = true;
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "body %lld turns too far in one step of %g s, by about %.2g rad, expected at "

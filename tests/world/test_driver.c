@@ -351,7 +351,7 @@ static cairn_world *loaded_world(int dimension, const cairn_load *loads, int cou
 
 static const cairn_quat upright = { 1, 0, 0, 0 };
 
-static cairn_vec3 force_at(const cairn_world *world, double time)
+static cairn_vec3 force_at(cairn_world *world, double time)
 {
     cairn_vec3 force = { 0 }, torque = { 0 };
     CHECK_OK(cairn_loads_at(world, time, &force, &torque));
@@ -898,6 +898,24 @@ TEST(a_function_out_of_range_fails_the_step)
     cairn_world_destroy(world);
 }
 
+/* Likewise of a load: the message names the body and the time. */
+TEST(a_load_that_is_no_number_fails_the_step)
+{
+    cairn_load load = cairn_load_default(CAIRN_LOAD_FUNCTION);
+    load.force = cairn_vec(2, 0, 0);
+    load.course = formula("log(0.105 - t)");
+    cairn_world *world = loaded_world(3, &load, 1, upright);
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+    for (int k = 0; k < 10; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    uint64_t hash = cairn_world_hash(world);
+    CHECK_INT(cairn_world_step(world, &options, NULL), CAIRN_NOT_FINITE);
+    CHECK_TEXT(cairn_world_error(world)->key, "loads");
+    CHECK_CONTAINS(cairn_world_error(world)->message, "not a finite number between 0.1 and 0.11 s");
+    CHECK(cairn_world_hash(world) == hash);
+    cairn_world_destroy(world);
+}
+
 static cairn_status count_bytes(const void *data, size_t bytes, void *context)
 {
     (void)data;
@@ -931,6 +949,6 @@ GROUP(test_function)
         CASE(the_impulse_of_a_load_is_the_integral_of_its_function),
         CASE(gravity_that_turns_gives_its_integral_and_balances),
         CASE(friction_follows_its_function), CASE(motors_follow_their_functions),
-        CASE(a_function_out_of_range_fails_the_step),
+        CASE(a_function_out_of_range_fails_the_step), CASE(a_load_that_is_no_number_fails_the_step),
         CASE(a_world_with_a_callback_works_and_is_not_saved));
 }
