@@ -371,13 +371,19 @@ TEST(free_turning_is_certified_by_its_own_rule)
     folder_remove(f.path);
 }
 
-/* Products of such numbers are 0. */
+/* Products of such numbers are 0, and so are sizes formed with them. */
 TEST(next_to_no_turning_is_certified)
 {
-    static const char *const speeds[] = { "1e-30", "1e-120", "1e-160", "1e-300" };
+    static const char *const speeds[] = {
+        "0, 0, 1e-30",  "0, 0, 1e-120",           "0, 0, 1e-160",
+        "0, 0, 1e-300", "3e-163, 7e-163, 1e-163", "3e-178, 7e-178, 1e-178"
+    };
     for (size_t i = 0; i < sizeof speeds / sizeof speeds[0]; i++) {
-        char override[80];
-        snprintf(override, sizeof override, "bodies.0.angular_velocity=[0, 0, %s]", speeds[i]);
+        char override[160];
+        snprintf(override, sizeof override,
+                 "bodies.0={shape: {box: {size: [0.2, 0.1, 0.05]}}, mass: 1, angular_velocity: "
+                 "[%s], loads: [{constant: {torque: [%s]}}]}",
+                 speeds[i], speeds[i]);
         check_verdict(scene_spinner, override, "certified: 50 steps");
     }
 }

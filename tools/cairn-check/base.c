@@ -1,6 +1,5 @@
 /* base.c - memory, the report of findings, reading columns of the file, and its checksums; see
  * base.h. */
-#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +45,9 @@ static bool begin_finding(check_report *report, check_place place, const char *c
     return true;
 }
 
+/* The squares of such numbers vanish, and scales formed with them do not count them. */
+static const double least_difference = 1e-150;
+
 static void compare(check_report *report, check_place place, const char *component,
                     const double numbers[3])
 {
@@ -53,8 +55,7 @@ static void compare(check_report *report, check_place place, const char *compone
     report->compared++;
     /* infinite terms would accept every number, and NaN agrees with nothing */
     bool finite = isfinite(stored) && isfinite(computed) && isfinite(scale);
-    /* subnormal numbers have too few digits to compare */
-    double most = fmax(CHECK_ROUNDING * scale, DBL_MIN);
+    double most = fmax(CHECK_ROUNDING * scale, least_difference);
     if (finite && (stored == computed || fabs(stored - computed) <= most))
         return;
     if (begin_finding(report, place, component))
