@@ -66,7 +66,10 @@ int cairn_ball_box(const cairn_collider *a, const cairn_collider *b, int dimensi
     cairn_vec3 n;
     double distance = cairn_box_distance(p, half, dimension, &n);
     out[0] = cairn_ball_witness(a, cairn_rotate(b->q, n), distance - r, 0);
-    return out[0].gap <= margin;
+    if (out[0].gap > margin)
+        return 0;
+    cairn_ball_passes(a, b, dimension, out);
+    return 1;
 }
 
 /* ---- capsules ------------------------------------------------------------------------------- */

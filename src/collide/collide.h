@@ -18,13 +18,15 @@ typedef struct cairn_collider {
     const cairn_shape *shape; /* NULL: not there                                        */
     cairn_vec3 x;             /* m: origin of the shape                                 */
     cairn_quat q;
-    cairn_box box; /* holds the shape as it stands, when that is bounded     */
-    double extent; /* m: radius about x that holds the shape; may be infinite */
-    double reach;  /* m: how far any of its points may move in this step     */
-    double behind; /* m: how far its points may have moved to the present pose */
-    double turn;   /* rad: how far an unbounded shape may turn               */
-    int32_t face;  /* of a mesh, polyline or height field: the piece meant   */
-    bool movable;  /* two colliders that are not movable never collide       */
+    cairn_box box;  /* holds the shape as it stands, when that is bounded     */
+    double extent;  /* m: radius about x that holds the shape; may be infinite */
+    double reach;   /* m: how far any of its points may move in this step     */
+    double behind;  /* m: how far its points may have moved to the present pose */
+    double turn;    /* rad: how far an unbounded shape may turn               */
+    cairn_vec3 way; /* m: in this step, with the velocity before it          */
+    double sunk;    /* m: how deep bodies that lie on others may overlap them */
+    int32_t face;   /* of a mesh, polyline or height field: the piece meant   */
+    bool movable;   /* two colliders that are not movable never collide       */
 } cairn_collider;
 
 /* Set pose, extent and box of a collider whose shape is set. */
@@ -173,6 +175,9 @@ typedef struct cairn_witness {
                               0 for closed forms                                        */
 } cairn_witness;
 
+/* The feature of a plane between two bodies that pass each other (narrow.c). */
+#define CAIRN_FEATURE_PASSING INT32_MAX
+
 /* At most, per pair. cairn_witnesses_limit says how many a given pair can have. */
 enum { CAIRN_WITNESSES = 24, CAIRN_WALL_WITNESSES = 12, CAIRN_UNRESOLVED = -1 };
 
@@ -199,6 +204,8 @@ typedef struct cairn_layout {
     const cairn_zone *zones;
     const cairn_collider *colliders; /* of all but balls, whose zones are sufficient         */
     const double *reach;             /* m, of each; NULL: 0                                  */
+    const cairn_vec3 *way;           /* m, of balls: as in cairn_collider; NULL: 0           */
+    double sunk;                     /* m, likewise                                          */
     const cairn_lattice *cell;       /* NULL: not periodic; rate: m, the way of edges to cover */
 } cairn_layout;
 

@@ -56,6 +56,7 @@ bool cairn_convex_is_smooth(const cairn_convex *c);
 typedef struct cairn_couple {
     const cairn_convex *a, *b;
     cairn_vec3 offset; /* m: origin of a                                               */
+    cairn_vec3 sweep;  /* m: a is all places on its way along this vector; 0: one place */
     double size;       /* m: sum of both extents, what tolerances are relative to      */
     int dimension;
 } cairn_couple;
@@ -98,6 +99,9 @@ void cairn_epa(const cairn_couple *c, double precision, cairn_distance *out);
 bool cairn_common_normal(const cairn_couple *c, cairn_distance *d);
 /* distance.c: the distance by the method that suits the pair. False: the gap is above `limit`. */
 bool cairn_distance_find(const cairn_couple *c, double limit, cairn_distance *out);
+/* distance.c: a direction along which b stays beside a on all of its way along c->sweep, or comes
+ * deeper than anywhere else by less than `slack`, with the gap of the cores along it on the way. */
+bool cairn_distance_passing(const cairn_couple *c, double slack, cairn_distance *out);
 /* Whether a distance is good enough to be used. */
 bool cairn_distance_is_sound(const cairn_couple *c, const cairn_distance *d);
 

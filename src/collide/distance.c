@@ -170,6 +170,15 @@ bool cairn_distance_find(const cairn_couple *c, double limit, cairn_distance *ou
     return near && !(out->gap > limit);
 }
 
+bool cairn_distance_passing(const cairn_couple *c, double slack, cairn_distance *out)
+{
+    cairn_couple swept = *c;
+    swept.size += cairn_norm(c->sweep);
+    *out = (cairn_distance){ .normal = cairn_vec(0, 1, 0) };
+    return find_precisely(&swept, INFINITY, out) && cairn_is_finite(out->normal) &&
+           out->gap >= -slack;
+}
+
 bool cairn_distance_is_sound(const cairn_couple *c, const cairn_distance *d)
 {
     double allowed = is_smooth(c)                     ? CAIRN_SMOOTH_RESIDUAL
@@ -315,6 +324,8 @@ cairn_difference cairn_couple_support(const cairn_couple *c, cairn_vec3 directio
 {
     cairn_difference p;
     p.a = cairn_add(c->offset, cairn_convex_support(c->a, direction));
+    if (cairn_dot(c->sweep, direction) > 0)
+        p.a = cairn_add(p.a, c->sweep);
     p.b = cairn_convex_support(c->b, cairn_scale(-1, direction));
     p.w = cairn_sub(p.a, p.b);
     return p;

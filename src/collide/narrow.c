@@ -5,6 +5,80 @@
 #include "math/vec.h"
 #include "shape/shape.h"
 
+/* Bodies that pass each other. The plane between the nearest points of two bodies is not always one
+ * that keeps them apart on their way: a box that slides from one slab to the next, or passes a
+ * corner closely, would run against a plane that stands across its way, although it touches
+ * nothing. Any plane that both bodies lie beside is as good. So where they would close the gap
+ * with the velocities before the step, a plane is looked for beside which a lies on its whole way,
+ * up to SHALLOW of the smaller body and what resting bodies may overlap. If there is one, it is the
+ * only witness of the pair, at the point of a that is nearest to b, if that is on the side of the
+ * plane, and its foot. A plane that keeps them apart AHEAD steps is better: a round body that comes
+ * to a seam lies beside a plane through it that stands less and less across its way. */
+
+static const double SHALLOW = 1e-5; /* of the smaller body             */
+static const double AHEAD = 3;      /* of the way in a step: see above */
+
+/* The point of a that is nearest to b, or else one that is lowest, and its foot on the plane. */
+static cairn_witness plane_between(const cairn_couple *c, cairn_vec3 n, const cairn_distance *near,
+                                   double slack)
+{
+    cairn_difference lowest = cairn_couple_support(c, cairn_scale(-1, n));
+    bool low = cairn_dot(n, cairn_sub(near->on_a, lowest.a)) <= slack;
+    cairn_vec3 on_a = low ? near->on_a : lowest.a;
+    cairn_vec3 out = cairn_add_scaled(on_a, -c->a->rounding, n);
+    double level = cairn_dot(n, lowest.b) + c->b->rounding, gap = cairn_dot(n, out) - level;
+    out = cairn_add(out, c->b->x);
+    return (cairn_witness){ .on_a = out,
+                            .on_b = cairn_add_scaled(out, -gap, n),
+                            .normal = n,
+                            .gap = gap,
+                            .feature = CAIRN_FEATURE_PASSING };
+}
+
+static double slack_of(const cairn_collider *a, const cairn_collider *b)
+{
+    return SHALLOW * cairn_smaller(a->extent, b->extent) + cairn_larger(a->sunk, b->sunk);
+}
+
+/* Whether a would close this gap along n. */
+static bool closes(const cairn_collider *a, const cairn_collider *b, double gap, cairn_vec3 n)
+{
+    return gap + cairn_dot(n, cairn_sub(a->way, b->way)) < -slack_of(a, b);
+}
+
+/* Whether a passes b; then *out is the witness. */
+static bool passes(const cairn_collider *a, const cairn_collider *b, cairn_couple *c,
+                   const cairn_distance *d, cairn_witness *out)
+{
+    double round = c->a->rounding + c->b->rounding, slack = slack_of(a, b);
+    cairn_distance swept;
+    if (!closes(a, b, d->gap - round, d->normal))
+        return false;
+    bool beside = false;
+    for (int k = 0; k < 2 && !beside; k++) {
+        c->sweep = cairn_scale(k ? 1 : AHEAD, cairn_sub(a->way, b->way));
+        beside = cairn_distance_passing(c, slack - round, &swept);
+    }
+    c->sweep = cairn_vec(0, 0, 0);
+    if (beside)
+        *out = plane_between(c, swept.normal, d, slack);
+    return beside;
+}
+
+void cairn_ball_passes(const cairn_collider *a, const cairn_collider *b, int dimension,
+                       cairn_witness *out)
+{
+    cairn_convex p, q;
+    if (!closes(a, b, out->gap, out->normal) || !cairn_convex_make(a, &p) ||
+        !cairn_convex_make(b, &q))
+        return;
+    cairn_couple c = cairn_couple_make(&p, &q, dimension);
+    const cairn_distance d = { .on_a = c.offset,
+                               .normal = out->normal,
+                               .gap = out->gap + p.rounding + q.rounding };
+    passes(a, b, &c, &d, out);
+}
+
 int cairn_convex_convex(const cairn_collider *a, const cairn_collider *b, int dimension,
                         double margin, cairn_witness *out)
 {
@@ -17,6 +91,8 @@ int cairn_convex_convex(const cairn_collider *a, const cairn_collider *b, int di
         return 0;
     if (!cairn_distance_is_sound(&c, &d))
         return CAIRN_UNRESOLVED;
+    if (passes(a, b, &c, &d, out))
+        return 1;
     return cairn_manifold_find(&c, &d, margin, out);
 }
 

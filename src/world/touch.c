@@ -33,7 +33,11 @@ cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, cons
         colliders[i].reach = reach ? reach[i] : 0;
         zones[i] = cairn_zone_of(&colliders[i]);
     }
-    *out = (cairn_layout){ count, zones, colliders, reach, cairn_lattice_of(world) ? cell : NULL };
+    *out = (cairn_layout){ .count = count,
+                           .zones = zones,
+                           .colliders = colliders,
+                           .reach = reach,
+                           .cell = cairn_lattice_of(world) ? cell : NULL };
     return CAIRN_OK;
 }
 
@@ -81,7 +85,9 @@ static const cairn_collider *collider_of(const cairn_world *world, const cairn_l
                               .q = { 1, 0, 0, 0 },
                               .extent = zone->radius,
                               .reach = layout->reach ? layout->reach[i] : 0,
-                              .movable = zone->movable };
+                              .movable = zone->movable,
+                              .sunk = layout->sunk };
+    made->way = layout->way ? layout->way[i] : made->way;
     cairn_collider_enclose(made);
     return made;
 }
@@ -99,7 +105,9 @@ static const cairn_collider *second_of(const cairn_world *world, const cairn_lay
     made->x = cairn_add(made->x, shift);
     made->box.centre = cairn_add(made->box.centre, shift);
     /* it moves with the edges of the cell as well */
-    double way = cairn_norm(cairn_lattice_drift(layout->cell, world->pair_list.image[k]));
+    cairn_vec3 drift = cairn_lattice_drift(layout->cell, world->pair_list.image[k]);
+    double way = cairn_norm(drift);
+    made->way = cairn_add(made->way, drift);
     made->reach += way;
     made->behind += made->behind > 0 ? way : 0;
     return made;

@@ -764,10 +764,42 @@ TEST(a_side_rests_on_a_longer_side)
     check_verdict(scene, NULL, "penetration at most 3.48e-06 m");
 }
 
+/* Bodies that pass each other have a plane between them, on the surface of one of them. */
+static const char *const scene_seam =
+    "cairn: 1\n"
+    "materials: {m: {friction: 0.3}}\n"
+    "bodies:\n"
+    "  - {motion: fixed, shape: {box: {size: [2, 2, 0.5]}}, position: [-1, 0, -0.25]}\n"
+    "  - {motion: fixed, shape: {box: {size: [2, 2, 0.5]}}, position: [1, 0, -0.25]}\n"
+    "  - {shape: {box: {size: [0.3, 0.2, 0.1]}}, position: [-0.2, 0, 0.05], velocity: [3, 0, 0]}\n"
+    "  - {shape: {sphere: {radius: 0.1}}, position: [-0.2, 0.5, 0.1], velocity: [3, 0, 0]}\n"
+    "  - {shape: {box: {size: [0.3, 0.2, 0.1]}}, position: [-0.2, -0.5, 0.06], velocity: [3, 0, "
+    "0],\n"
+    "     orientation: {axis: [0, 0, 1], angle: 0.4}}\n"
+    "run: {time_step: 4e-3, duration: 0.1, certificate: full, paraview: false, picture: false}\n";
+
+TEST(planes_between_bodies_that_pass_are_proved)
+{
+    static const char *const names[] = { "contacts/gap", "contacts/normal" };
+    check_verdict(scene_seam, NULL, "certified: 25 steps");
+    folder f = folder_create();
+    run_into(&f, scene_seam, NULL);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "certificate/%s", names[i]);
+        for (hsize_t place = 0; place < 200; place += 17) {
+            double old = swap_number(&f, name, place, NULL);
+            check_noticed(&f, name, place, old + 1e-6);
+        }
+    }
+    folder_remove(f.path);
+}
+
 GROUP(test_cairn_check_geometry)
 {
     RUN(CASE(a_side_rests_on_a_longer_side), CASE(all_gaps_are_proved),
         CASE(a_sheet_can_be_touched_from_either_side), CASE(points_and_normals_cannot_be_changed),
         CASE(geometry_cannot_be_changed), CASE(damaged_geometry_is_refused),
-        CASE(a_hull_in_a_wall_must_be_a_contact), CASE(what_was_not_checked_is_counted));
+        CASE(a_hull_in_a_wall_must_be_a_contact), CASE(what_was_not_checked_is_counted),
+        CASE(planes_between_bodies_that_pass_are_proved));
 }

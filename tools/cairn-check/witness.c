@@ -102,6 +102,10 @@ static bool in_hollow(const check_solid *face, vec p, double tolerance)
  * on their surfaces, and n is the face's. In a hollow (above) its point may lie beyond its edge, in
  * its plane.
  *
+ * Bodies that pass each other may have another plane between them, n.p = n.b: all of B is below it,
+ * n.a is the lowest of A, up to what bodies at rest may overlap, and with the velocities before the
+ * step A stays above it. Its gap is at most the distance.
+ *
  * Walls: half-space and inside of a box have n and b on a plane of theirs; inside of a cylinder or
  * cone a point (less the rounding of its body) meets the wall along its own radius. */
 
@@ -340,12 +344,58 @@ static double slack_in_group(const check_run *run, int j, const couple *p, doubl
     return least;
 }
 
+/* m/s: velocity of a body before the step, of a driven one in it. */
+static vec velocity_of(const check_run *run, int body)
+{
+    bool dynamic = run->bodies.motion[body] == CHECK_DYNAMIC;
+    return dynamic ? run->before.v[run->before.row[body]] : run->v_start[body];
+}
+
+/* Whether the plane of contact j lies between a piece of A, which may sink into it by so much, and
+ * one of B. */
+static bool lies_between(const check_run *run, int j, const couple *p, double sunk)
+{
+    vec n = run->contacts.normal[j], back = vec_times(-1, n);
+    double high = vec_dot(n, point_of(run, j, true)), low = vec_dot(n, point_of(run, j, false));
+    bool above = false, below = false;
+    for (check_piece i = CHECK_FIRST_PIECE;
+         check_piece_next(run, p->a, p->at_a, p->at_a.x, HUGE_VAL, &i);) {
+        check_solid a = check_piece_at(run, p->a, p->at_a, i);
+        double over = high + check_reach(&a, back);
+        above = above || (over >= -p->tolerance && over <= sunk + p->tolerance);
+    }
+    for (check_piece i = CHECK_FIRST_PIECE;
+         check_piece_next(run, p->b, p->at_b, p->at_b.x, HUGE_VAL, &i);) {
+        check_solid b = check_piece_at(run, p->b, p->at_b, i);
+        below = below || fabs(low - check_reach(&b, n)) <= p->tolerance;
+    }
+    return above && below;
+}
+
+/* Whether contact j is a plane between bodies that pass each other. */
+static bool is_passing(const check_run *run, int j, const couple *p)
+{
+    double h = run->settings.h, least = fmin(check_extent(run, p->a), check_extent(run, p->b));
+    double sunk = 1e-5 * least + 0.03 * h * h * vec_norm(run->settings.gravity);
+    vec way = vec_add(velocity_of(run, p->a), -1, velocity_of(run, p->b));
+    if (run->cell.there)
+        way = vec_add(way, -1, check_drift(run, j));
+    double gap = run->contacts.gap[j] + fmin(0, h * vec_dot(way, run->contacts.normal[j]));
+    if (check_has_faces(run, p->a) || check_has_faces(run, p->b))
+        return false;
+    return gap >= -sunk - p->tolerance && lies_between(run, j, p, sunk);
+}
+
 static void check_solids(check_run *run, int j, const couple *p)
 {
-    double tolerance = tolerance_of(run, p, j);
+    double tolerance = tolerance_of(run, p, j), missed;
     double size = check_extent(run, p->a) + check_extent(run, p->b);
     double most = tolerance + CHECK_LOWEST * size;
     bool plain = check_is_one_piece(run, p->a) && check_is_one_piece(run, p->b);
+    side on_b = side_of(run, j, p, false, tolerance);
+    find_piece(run, &on_b, &missed);
+    if (missed > tolerance && is_passing(run, j, p))
+        return;
     check_on(run, j, p, true, tolerance);
     check_on(run, j, p, false, tolerance);
     if (plain && !is_deepest(run, j))
