@@ -10,14 +10,22 @@
  *     E = sum r.(u- + u+)/2 + sum r_N c,     u- = H v- + w,  v- the velocity before, without forces
  *     F = sum min(r_T.u-, r_T.u+)            friction that drives what slides
  *
- * c <= 0 is the part of b that pushes overlaps apart. Rows of joints add to E only, less what they
- * supply: r (u- + u+)/2 - max(0, r u+). By Poisson's law r belongs to two phases, and F is left
- * out. A group gains energy if, with K = |v-|_M^2/2 and f = v_free - v-,
+ * c <= 0 is the part of b that pushes overlaps apart. By Poisson's law r belongs to two phases, and
+ * F is left out. Rows of joints add to E only, with their rates z, without what their laws demand
+ * in w:
+ *
+ *     r (z- + z+)/2 - max(0, r z+ - max(0, r y)),     y of the law: notation.md
+ *
+ * What a law supplies is r z+ (a motor, a spring, the correction of a defect); what is taken off is
+ * what it does supply, not what its bound would allow. An error of the solver is no supply: where
+ * the law holds, r y <= 0, but for motors of a given force, which may have any y. So rods and ropes
+ * supply what corrects them and no more. A group gains energy if, with K = |v-|_M^2/2 and
+ * f = v_free - v-,
  *
  *     max(E, F) > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |f|_M^2/8.
  *
  * Where b >= c, no gain is possible: both laws have r.u+ + r_N c <= 0 and r_T.u+ <= 0, so F <= 0,
- * and with P = M^-1 H'r, u+ - u- = H (P + f),
+ * and with P = M^-1 H'r, u+ - u- = H (P + f), rows adding min(r z+, max(0, r y)) <= 0 to r.u+,
  *
  *     E = r.u+ + r_N c - |P|_M^2/2 - P.M f/2 <= -|P + f/2|_M^2/2 + |f|_M^2/8.
  *
@@ -142,20 +150,39 @@ static bool is_joined(const cairn_work *work, int j)
     return joined;
 }
 
-/* A row of a joint: what the joint supplies, r u+ > 0, is not the work of contacts. */
-static double row_term(double r, double before, double after)
+/* J: what a row of a joint errs, r y > 0, which no law has. A motor of a given force has any y. */
+static double row_error(const cairn_problem *p, size_t entry, double r, double u)
 {
-    return 0.5 * r * (before + after) - cairn_larger(0, r * after);
+    double y = u + (p->compliance ? p->compliance[entry] * r : 0);
+    return p->lower[entry] < p->upper[entry] ? cairn_larger(0, r * y) : 0;
 }
 
-/* What contact j, or block of rows j of a joint, adds; d and n are those of the problem, as
- * constants if they are the usual ones. */
+/* What the rows of block j of a joint add. */
+static void find_row_terms(const tally *all, int j)
+{
+    const cairn_work *work = all->work;
+    const cairn_problem *p = work->p;
+    size_t first = (size_t)j * (size_t)p->dimension;
+    double before[CAIRN_MAX_DIMENSION], sum = 0;
+    cairn_contact_relative(p, p->dimension, p->block_size, j, work->before, before);
+    for (int i = 0; i < p->dimension; i++) {
+        size_t entry = first + (size_t)i;
+        double r = work->r[entry], u = work->u[entry], demand = work->demand[entry];
+        double old = before[i] - demand, new = u - demand;
+        double supply = cairn_larger(0, r * new - row_error(p, entry, r, u));
+        double size = 0.5 * fabs(r) * (fabs(old) + fabs(new));
+        sum += 0.5 * r * (old + new) - supply - work->share * size;
+    }
+    all->term[j] = isfinite(sum) ? sum : TOO_LARGE;
+}
+
+/* What contact j adds; d and n are those of the problem, as constants if they are the usual
+ * ones. */
 CAIRN_INLINE void find_terms(const tally *all, int d, int n, int j)
 {
     const cairn_work *work = all->work;
     const cairn_problem *p = work->p;
     const double *r = work->r + (size_t)j * (size_t)d, *after = work->u + (size_t)j * (size_t)d;
-    bool row = cairn_is_bounded(p, j);
     double before[CAIRN_MAX_DIMENSION], old = 0, new = 0, slides = 0;
     double sum = work->earlier ? work->earlier[j] : 0,
            pushed = work->push ? r[0] * work->push[j] : 0;
@@ -164,7 +191,7 @@ CAIRN_INLINE void find_terms(const tally *all, int d, int n, int j)
     cairn_contact_relative(p, d, n, j, work->before, before);
     for (int i = 0; i < d; i++) {
         double part = 0.5 * fabs(r[i]) * (fabs(before[i]) + fabs(after[i]));
-        sum += row ? row_term(r[i], before[i], after[i]) : 0.5 * r[i] * (before[i] + after[i]);
+        sum += 0.5 * r[i] * (before[i] + after[i]);
         size += part;
         slides += i > 0 ? part : 0;
         old += i > 0 ? r[i] * before[i] : 0;
@@ -172,7 +199,7 @@ CAIRN_INLINE void find_terms(const tally *all, int d, int n, int j)
     }
     sum -= work->share * size;
     all->term[j] = isfinite(sum) ? sum : TOO_LARGE;
-    all->drive[j] = row || work->twice ? 0 : cairn_smaller(old, new) - work->share * slides;
+    all->drive[j] = work->twice ? 0 : cairn_smaller(old, new) - work->share * slides;
 }
 
 static void find_terms_range(int begin, int end, void *context)
@@ -187,7 +214,9 @@ static void find_terms_range(int begin, int end, void *context)
         all->term[j] = all->drive[j] = 0;
         if (!cairn_contact_counts(work->p, j))
             continue;
-        if (usual)
+        if (cairn_is_bounded(work->p, j))
+            find_row_terms(all, j);
+        else if (usual)
             find_terms(all, 3, 6, j);
         else
             find_terms(all, work->p->dimension, work->p->block_size, j);

@@ -232,7 +232,8 @@ static cairn_status take_arrays(const cairn_step *step, int blocks, cairn_posed 
     posed->upper = cairn_arena_doubles(scratch, m * d);
     posed->compliance = cairn_arena_doubles(scratch, m * d);
     posed->bounded = cairn_arena_take(scratch, m, sizeof *posed->bounded);
-    if (!posed->lower || !posed->upper || !posed->compliance || !posed->bounded)
+    posed->demand = cairn_arena_doubles(scratch, m * d);
+    if (!posed->lower || !posed->upper || !posed->compliance || !posed->demand || !posed->bounded)
         return CAIRN_NO_MEMORY;
     memset(posed->bounded, 0, m);
     return CAIRN_OK;
@@ -266,6 +267,7 @@ static void fill_row(const acting *a, const cairn_row *row, int j, int i, const 
         if (body >= 0 && cairn_step_block(step, body) >= 0)
             fill_side(dimension, frame_of(step, a->joints, body), row, side, H);
     }
+    posed->demand[entry] = row->gain * row->defect + row->bias;
     posed->w[entry] = imposed_rate(a, row) + row->gain * row->defect + row->bias;
     posed->lower[entry] = row->lower;
     posed->upper[entry] = row->upper;

@@ -157,6 +157,7 @@ static cairn_status look(restraint *a)
                               .before = a->before,
                               .push = a->push,
                               .earlier = answer->impacts.work,
+                              .demand = answer->demand,
                               .motion = a->motion,
                               .twice = a->bounce != NULL,
                               .share = SHARE };

@@ -128,8 +128,9 @@ typedef struct cairn_posed {
     int32_t *block;   /* two per contact, of bodies a and b; -1: held                     */
     int32_t *rows;    /* of each contact: its index in H; -1: not stored; NULL: j itself  */
     int stored;       /* number of contacts and blocks of joints whose rows are in H      */
-    uint8_t *bounded; /* marks blocks of joints; without joints NULL, like the next three */
+    uint8_t *bounded; /* marks blocks of joints; without joints NULL, like the next four */
     double *lower, *upper, *compliance;
+    double *demand; /* m/s, of rows: the part of w that their laws ask for */
     double *v_old; /* velocities of blocks before the step */
 } cairn_posed;
 
@@ -174,6 +175,7 @@ typedef struct cairn_answer {
     cairn_balls balls;     /* of `problem`                                                       */
     const double *v_old;   /* velocities of blocks before the step                               */
     const double *arc;     /* as in cairn_posed                                                  */
+    const double *demand;  /* as in cairn_posed                                                  */
     double *r, *s, *v, *u; /* impulses, sliding correction, velocities of blocks and of contacts */
     double *mu;            /* of `problem`, if friction depends on the sliding speed             */
     const double *s_held;  /* s as data of the law; NULL: s = 0 (convex) or |u_T| (Coulomb)      */
@@ -407,6 +409,7 @@ typedef struct cairn_work {
     const double *earlier; /* J, of contacts: work that they did earlier in the step; NULL: 0   */
     const uint8_t *joined; /* of contacts: 1 if they join their bodies to groups; NULL: where r or
                               `earlier` is not 0, and rows of joints                            */
+    const double *demand; /* m/s, of rows of joints: the part of u that their laws ask for        */
     const cairn_free_motion *motion; /* for the servos of cells; NULL: there are none */
     bool twice;   /* r acts in two phases, so that its friction may drive what slides in the end  */
     double share; /* of the energy of a group: less than this is no gain               */

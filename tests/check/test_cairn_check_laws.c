@@ -329,12 +329,33 @@ TEST(what_surfaces_are_cannot_be_changed)
     folder_remove(f.path);
 }
 
+/* Cones with edges, and impulses that fade to 1e-8 of what would stop the sliding: rounding must not
+ * decide which side of the polygon of friction is the nearest one. */
+TEST(friction_with_edges_that_fades_is_certified)
+{
+    static const char *const scene =
+        "cairn: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "materials: {m: {friction: 0.3}}\n"
+        "bodies:\n"
+        "  - {motion: fixed, material: m, shape: {half_space: {axis: [1, 0, 0]}},\n"
+        "     position: [-3, 0, 0]}\n"
+        "  - {material: m, shape: &ball {sphere: {radius: 1}}, density: 100,\n"
+        "     position: [-2, 0, 0], velocity: [0.046066785, 0.00705198394, 0.068301751]}\n"
+        "  - {material: m, shape: *ball, density: 100, position: [0, 0, -0.0053273]}\n"
+        "  - {material: m, shape: *ball, density: 1.0e+6, position: [2, 0, 0]}\n"
+        "run: {time_step: 5e-3, duration: 0.22, scheme: convex-polyhedral, certificate: full,\n"
+        "      paraview: false, picture: false}\n";
+    check_verdict(scene, NULL, "certified: 44 steps");
+}
+
 GROUP(test_cairn_check_surface)
 {
     RUN(CASE(rolling_and_spinning_are_certified_with_the_schemes_that_treat_them),
         CASE(belts_directions_and_adhesion_are_certified_with_every_scheme),
         CASE(no_number_of_contacts_with_moments_changes_unnoticed),
-        CASE(what_surfaces_are_cannot_be_changed));
+        CASE(what_surfaces_are_cannot_be_changed),
+        CASE(friction_with_edges_that_fades_is_certified));
 }
 
 /* ==== test_cairn_check_shapes: contacts of solids without a formula for their gap are proved

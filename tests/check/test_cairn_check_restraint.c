@@ -82,9 +82,37 @@ TEST(a_double_pendulum_that_hits_the_floor_makes_no_energy)
     folder_remove(f.path);
 }
 
+/* The rod of a_motor_pays_for_no_more_than_it_does (tests/world/test_gain.c): the run must not gain
+ * on account of a motor that could do far more work than it does, and the program must see that. */
+TEST(a_motor_pays_for_no_more_than_it_does)
+{
+    static const char *const scene =
+        "cairn: 1\n"
+        "dimension: 2\n"
+        "gravity: [0, 0]\n"
+        "materials: {m: {friction: 0.6, restitution: 0.9}}\n"
+        "bodies:\n"
+        "  - {motion: fixed, material: m, shape: half_space}\n"
+        "  - {name: rod, material: m, mass: 1, shape: {box: {size: [2, 0.001]}},\n"
+        "     position: [0, 0.7075], angle: 0.785398, velocity: [0.6, -1]}\n"
+        "  - {name: wheel, material: m, mass: 0.001, shape: {sphere: {radius: 0.1}},\n"
+        "     position: [0, 0.7075], velocity: [0.6, -1]}\n"
+        "joints:\n"
+        "  - {revolute: {a: wheel, b: rod, anchor: [0, 0.7075],\n"
+        "     turn: {motor: velocity, target: 1.0e+5, effort: 0.1}}}\n"
+        "run: {time_step: 1e-3, duration: 0.01, tolerance: 1e-9, certificate: full,\n"
+        "      paraview: false, picture: false}\n";
+    folder f = folder_create();
+    run_into(&f, scene, "run.scheme=coulomb");
+    CHECK_INT(verdict(&f), CERTIFIED);
+    CHECK(total_reduced(&f, 10) > 0);
+    folder_remove(f.path);
+}
+
 GROUP(test_cairn_check_restraint)
 {
     RUN(CASE(reduced_restitution_is_certified_in_every_scheme),
         CASE(reduced_restitution_does_not_change_unnoticed),
-        CASE(a_double_pendulum_that_hits_the_floor_makes_no_energy));
+        CASE(a_double_pendulum_that_hits_the_floor_makes_no_energy),
+        CASE(a_motor_pays_for_no_more_than_it_does));
 }

@@ -251,21 +251,33 @@ static inline hard_problem make_duplicated(const cairn_problem *p)
     return h;
 }
 
-/* The problem of the step that a world is about to make; it lives in the world's scratch. */
+/* The stages of the step that a world is about to make, up to its problem; they live in the world's
+ * scratch. */
+typedef struct stages {
+    cairn_step step;
+    cairn_posed posed;
+} stages;
+
+static inline stages stages_of(cairn_world *world, const cairn_step_options *options,
+                               cairn_step_report *report)
+{
+    stages of;
+    cairn_free_motion motion;
+    cairn_mechanism joints;
+    cairn_candidates candidates = cairn_candidates_none(world, options->time_step);
+    CHECK_OK(cairn_world_put_in_order(world, options));
+    of.step = cairn_step_begin(world, options, report);
+    CHECK_OK(cairn_step_free_motion(&of.step, &motion));
+    CHECK_OK(cairn_step_candidates(&of.step, &motion, &candidates));
+    CHECK_OK(cairn_step_joints(&of.step, &motion, &joints));
+    CHECK_OK(cairn_step_pose(&of.step, &motion, &candidates, &joints, &of.posed));
+    return of;
+}
+
 static inline cairn_problem next_problem(cairn_world *world, const cairn_step_options *options)
 {
     cairn_step_report report = { 0 };
-    cairn_free_motion motion;
-    cairn_mechanism joints;
-    cairn_posed posed;
-    cairn_candidates candidates = cairn_candidates_none(world, options->time_step);
-    CHECK_OK(cairn_world_put_in_order(world, options));
-    cairn_step step = cairn_step_begin(world, options, &report);
-    CHECK_OK(cairn_step_free_motion(&step, &motion));
-    CHECK_OK(cairn_step_candidates(&step, &motion, &candidates));
-    CHECK_OK(cairn_step_joints(&step, &motion, &joints));
-    CHECK_OK(cairn_step_pose(&step, &motion, &candidates, &joints, &posed));
-    return posed.problem;
+    return stages_of(world, options, &report).posed.problem;
 }
 
 /* A heap of 9 balls a layer (2D: 3) that fell for `steps` steps of 5 ms; *world is for the caller

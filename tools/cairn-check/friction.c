@@ -549,8 +549,8 @@ double cone_sliding(const cone *k, const double *u)
 
 /* ---- conditions ----------------------------------------------------------------------------- */
 
-/* Distance between x and the segment from a to b; `near` becomes the nearest point of it. */
-static double segment(const double *a, const double *b, const double *x, double *near)
+/* The nearest point to x of the segment from a to b. */
+static void segment(const double *a, const double *b, const double *x, double *near)
 {
     double along[2] = { b[0] - a[0], b[1] - a[1] };
     double length2 = along[0] * along[0] + along[1] * along[1];
@@ -558,28 +558,20 @@ static double segment(const double *a, const double *b, const double *x, double 
     s = length2 > 0 ? fmin(1, fmax(0, s)) : 0;
     near[0] = a[0] + s * along[0];
     near[1] = a[1] + s * along[1];
-    return hypot(x[0] - near[0], x[1] - near[1]);
 }
 
-/* The nearest point to x of the polygon with corners at `bound`, side by side. */
+/* The nearest point to x of the polygon with corners at `bound`. It is on the side that x is above,
+ * between the rays through two corners. To compare the distances to all sides would not tell a side
+ * from its neighbour where |x| is 1e8 times as large as the polygon. */
 static void into_polygon(int edges, double bound, const double *x, double *out)
 {
-    double best = HUGE_VAL;
-    bool inside = true;
-    for (int i = 0; i < edges; i++) {
-        double from = 2 * M_PI * i / edges, to = 2 * M_PI * (i + 1) / edges;
-        double a[2] = { bound * cos(from), bound * sin(from) }, near[2];
-        double b[2] = { bound * cos(to), bound * sin(to) };
-        double far = segment(a, b, x, near);
-        double left = (b[0] - a[0]) * (x[1] - a[1]) - (b[1] - a[1]) * (x[0] - a[0]);
-        inside = inside && left >= 0 && bound > 0;
-        if (far < best) {
-            best = far;
-            out[0] = near[0];
-            out[1] = near[1];
-        }
-    }
-    for (int i = 0; i < 2 && inside; i++)
+    double side = floor(atan2(x[1], x[0]) * edges / (2 * M_PI));
+    double from = 2 * M_PI * side / edges, to = 2 * M_PI * (side + 1) / edges;
+    double a[2] = { bound * cos(from), bound * sin(from) };
+    double b[2] = { bound * cos(to), bound * sin(to) };
+    double left = (b[0] - a[0]) * (x[1] - a[1]) - (b[1] - a[1]) * (x[0] - a[0]);
+    segment(a, b, x, out);
+    for (int i = 0; i < 2 && bound > 0 && left >= 0; i++)
         out[i] = x[i];
 }
 

@@ -13,9 +13,10 @@
  *
  * F is the work of friction that drives what slides before and after the step: no law allows
  * sum r_T.u+_T > 0. Where overlaps are pushed apart their work counts as given.
- * Of rows of joints in the group W_free has r.(rate_free + rate+)/2, less what they supply,
- * max(0, r rate+). Energies are relative to E: the larger of the kinetic energies with u- and
+ * Of rows of joints in the group W_free has r.(rate_free + rate+)/2, less what their laws supply
+ * (check_row_supply). Energies are relative to E: the larger of the kinetic energies with u- and
  * u_free, and what the bodies would gain by falling through their own size. */
+#include "law.h"
 #include "shapes.h"
 
 /* Of E: what is less is not counted. */
@@ -124,7 +125,7 @@ static void add_row(check_run *run, const check_joint_row *row)
     if (!is_free(run, body[0]) && !is_free(run, body[1]))
         return;
     group_of(run, body)->free +=
-        0.5 * row->r * (row->free + row->after) - fmax(0, row->r * row->after);
+        0.5 * row->r * (row->free + row->after) - check_row_supply(row);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -237,6 +237,13 @@ static double row_q(const check_joint_row *row)
     return row->free + row->gain * row->defect + row->bias;
 }
 
+double check_row_supply(const check_joint_row *row)
+{
+    bool given = row->lower == row->upper;
+    double wrong = given ? 0 : fmax(0, row->r * row_y(row));
+    return fmax(0, row->r * row->after - wrong);
+}
+
 double check_row_closing(const check_joint_row *row)
 {
     return row_map(row, 0, row_q(row), row->weight);

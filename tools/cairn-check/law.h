@@ -91,6 +91,12 @@ static inline cone check_cone(const check_run *run, const check_phase *p, int j,
 
 /* law.c: the error of a row without impulse, m/s. */
 double check_row_closing(const check_joint_row *row);
+/* law.c: what the law of a row supplies by its impulse at the end of the step, J. Its impulse does
+ * the work r rate+, of which r y is an error wherever it is positive: at a bound the law has
+ * r y <= 0, and within bounds y = 0. Motors of a given force have equal bounds and may have any y.
+ * So equations, limits and ropes supply what corrects their defects, and only drives and springs
+ * more. */
+double check_row_supply(const check_joint_row *row);
 
 /* scales.c: the velocities that the errors of contacts and rows are related to in a phase. */
 void check_scales(check_run *run, const check_phase *phase);

@@ -6,8 +6,9 @@
  *     F = sum min(r_T.u-, r_T.u+),  by Poisson's law, where r is that of two phases, left out
  *
  * u- with the velocities before the step and what those impacts changed, c <= 0 what pushes
- * overlaps apart. Rows of joints add r (u- + u+)/2 to E, less what they supply, max(0, r u+). With
- * f = v_free - v-, K = |v-|_M^2/2 and S the sum of the magnitudes of the terms, no law allows
+ * overlaps apart. Rows of joints add r (z- + z+)/2 to E, z their rates, less what their laws supply
+ * (check_row_supply). With f = v_free - v-, K = |v-|_M^2/2 and S the sum of the magnitudes of the
+ * terms, no law allows
  *
  *     max(E, F) > share (K + S) + |f|_M^2/8
  *
@@ -17,6 +18,7 @@
  * and with BOUND. */
 #include <stdio.h>
 
+#include "law.h"
 #include "shapes.h"
 
 static const double BOUND = 1e-6;
@@ -127,9 +129,9 @@ static void add_row(check_run *run, const check_joint_row *row)
     check_creation *g = group_of(run, row->body[0], row->body[1]);
     if (!g)
         return;
-    g->made += 0.5 * row->r * (row->before + row->after) - fmax(0, row->r * row->after);
+    g->made += 0.5 * row->r * (row->before + row->after) - check_row_supply(row);
     g->made_size += fabs(row->r) * row->rate_size;
-    g->slack += CHECK_ROUNDING * fabs(row->r) * row->rate_size;
+    g->slack += CHECK_ROUNDING * fabs(row->r) * row->size;
 }
 
 /* J: by how much a group exceeds what is allowed with a share of its energy. */
