@@ -246,8 +246,8 @@ typedef struct cairn_energy {
     double correction;         /* potential added by moving overlapping bodies apart            */
     double damping_loss;       /* h c rate^2 of dampers                                         */
     double sleep_loss;         /* removed when bodies that fall asleep are stopped              */
-    double numerical_loss;     /* of the time stepping: h m g.(v+ - v)/2 and the turning of
-                                  unequal inertias; may have either sign                        */
+    double numerical_loss;     /* of the time stepping: h m g.(v+ - v)/2, rows of joints, and the
+                                  turning of what joints hold; may have either sign             */
     double entered_mass;       /* kg, the balance of mass: of bodies that entered by inlets ...  */
     double left_mass;          /* kg: ... and of those that left through outlets                */
 } cairn_energy;

@@ -142,7 +142,7 @@ static void fill_block(const cairn_step *step, const cairn_free_motion *motion,
     }
     cairn_vec3 free =
         cairn_mechanism_swings(joints, i) ? joints->swing[i].omega_free : motion->omega_free[i];
-    cairn_vec3 old = b->omega[i];
+    cairn_vec3 old = cairn_turning_before(step, motion, joints, i);
     /* balls: from the body frame into the world frame; without a torque one rotation serves both */
     if (cairn_balls_hold(&posed->balls, cairn_step_block(step, i))) {
         bool same = free.x == old.x && free.y == old.y && free.z == old.z;
@@ -285,11 +285,11 @@ static double normal_velocity(const cairn_step *step, const cairn_free_motion *m
     return c->image ? u - cairn_dot(drift_of(step, j), c->normal[j]) : u;
 }
 
-/* u_N with the velocities before the step, to which loads have not yet been added. */
+/* u_N with the velocities before the step, to which loads have not yet been added. Bodies that
+ * swing have no contacts. */
 double cairn_contact_before(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
-    const cairn_body_store *b = &step->world->bodies;
-    return normal_velocity(step, motion, j, b->v, b->omega);
+    return normal_velocity(step, motion, j, step->world->bodies.v, motion->omega_coast);
 }
 
 /* The gap at the start of the step, extrapolated from the linearisation at q + h v^:

@@ -275,18 +275,20 @@ cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)
 
 /* Where the energy goes in a step; the balance is closed to rounding.
  *
- * With vm = (v + v+)/2 the change of kinetic energy is exactly vm.M(v+ - v), where
- *     M (v+ - v) = h (m g + F + gyroscopic) + H'r.
- * Hence
+ * With vm = (v~ + v+)/2 the change of kinetic energy is exactly vm.M(v+ - v~), where
+ *     M (v+ - v~) = h (m g + F) + H'r.
+ * v~ has the linear velocity before the step, and the angular velocity w~ that the body would have
+ * after it without torques: as much energy as before (integrate.c). What a torque adds to J w is
+ * h F = J (w_free - w~). Bodies that swing (motion.c) have v~ = v, and h T + h gyroscopic. Hence
  *     load work      h F.vm
  *     driver work    - sum r.w
  *     friction loss  - sum r_T.um_T      um = H vm + w
  *     impact loss    - sum r_N um_N      r_N including the pull of adhesion
- *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm - m g.y
+ *     numerical loss h m g.(v+ - v)/2 - m g.y, of bodies that swing - h gyroscopic.vm
  *     sleep loss     vm.M v(r) of bodies that are stopped: sleep.c
  * The first part of the numerical loss is the change of potential because bodies move by h v+
- * instead of h vm; bodies that swing (motion.c) move by h vm. Its last part belongs to the
- * displacement -y after impacts within the step: chain.c. */
+ * instead of h vm; bodies that swing move by h vm. Its second part belongs to the displacement -y
+ * after impacts within the step: chain.c. */
 
 double cairn_body_kinetic(const cairn_world *world, int i, cairn_vec3 v, cairn_vec3 omega)
 {
@@ -384,6 +386,27 @@ void cairn_step_add_energy(const cairn_world *world, int entered, double *kineti
     *potential += cairn_link_largest(link, added.potential);
 }
 
+/* The work of torques on a body that swings, h T.wm, and of the free rotation. */
+static void add_swing(const cairn_step *step, cairn_vec3 T, const cairn_body_end *end,
+                      cairn_energy *energy)
+{
+    cairn_vec3 omega = step->world->bodies.omega[end->body];
+    cairn_vec3 wm = cairn_scale(0.5, cairn_add(end->v[1], omega));
+    energy->load_work += step->h * cairn_dot(T, wm);
+    energy->numerical_loss -= step->h * cairn_dot(end->swing->gyroscopic, wm);
+}
+
+/* That of torques on any other body: J (w_free - w~).(w~ + w+)/2. */
+static double torque_work(const cairn_step *step, const cairn_free_motion *motion,
+                          const cairn_body_end *end)
+{
+    int i = end->body;
+    cairn_vec3 coast = motion->omega_coast[i];
+    cairn_vec3 given = cairn_times(step->world->bodies.inertia[i],
+                                   cairn_sub(motion->omega_free[i], coast));
+    return 0.5 * cairn_dot(given, cairn_add(coast, end->v[1]));
+}
+
 /* Load work and numerical loss of one dynamic body, by the formulas above. */
 void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *motion,
                            const cairn_body_end *end, cairn_energy *energy)
@@ -392,15 +415,18 @@ void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *moti
     int i = end->body;
     cairn_vec3 g = step->world->gravity;
     cairn_vec3 vm = cairn_scale(0.5, cairn_add(end->v[0], b->v[i]));
-    cairn_vec3 wm = cairn_scale(0.5, cairn_add(end->v[1], b->omega[i]));
     double h = step->h, m = b->mass[i];
-    if (cairn_loads_act(&step->world->loaded) || motion->servo_count > 0)
-        energy->load_work +=
-            h * (cairn_dot(motion->force[i], vm) + cairn_dot(motion->torque[i], wm));
+    bool loaded = cairn_loads_act(&step->world->loaded) || motion->servo_count > 0;
+    if (loaded)
+        energy->load_work += h * cairn_dot(motion->force[i], vm);
+    if (end->swings)
+        add_swing(step, motion->torque[i], end, energy);
+    else if (loaded)
+        energy->load_work += torque_work(step, motion, end);
     if (motion->servo_count > 0)
         cairn_servos_add_energy(step, motion, end, energy);
     double fall = end->swings ? 0 : cairn_dot(g, cairn_sub(end->v[0], b->v[i]));
-    energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(*end->gyroscopic, wm);
+    energy->numerical_loss += 0.5 * h * m * fall;
     if (end->behind)
         energy->numerical_loss -= m * cairn_dot(g, cairn_block_moving(step, i, end->behind));
 }
@@ -527,19 +553,21 @@ cairn_probe cairn_probe_default(void)
     return (cairn_probe){ .joint = -1, .material = -1, .group = -1 };
 }
 
-void cairn_step_mean_velocity(const cairn_step *step, const cairn_free_motion *motion,
-                              const cairn_answer *answer, int body, cairn_vec3 velocity[2])
+void cairn_step_mean_velocity(const cairn_step *step, const cairn_moves *moves, int body,
+                              cairn_vec3 velocity[2])
 {
     const cairn_body_store *b = &step->world->bodies;
+    const cairn_free_motion *motion = moves->motion;
     velocity[0] = velocity[1] = cairn_vec(0, 0, 0);
     if (b->motion[body] == CAIRN_MOTION_DRIVEN) {
         velocity[0] = motion->v_free[body];
         velocity[1] = motion->omega_free[body];
     } else if (cairn_step_block(step, body) >= 0) {
         cairn_vec3 v, omega;
-        cairn_answer_velocity(step, answer, body, &v, &omega);
+        cairn_vec3 before = cairn_turning_before(step, motion, moves->joints, body);
+        cairn_answer_velocity(step, moves->answer, body, &v, &omega);
         velocity[0] = cairn_scale(0.5, cairn_add(v, b->v[body]));
-        velocity[1] = cairn_scale(0.5, cairn_add(omega, b->omega[body]));
+        velocity[1] = cairn_scale(0.5, cairn_add(omega, before));
     }
 }
 
@@ -600,7 +628,7 @@ static cairn_push contact_push(const batch *all, int j, int side)
     couple = cairn_scale(side ? -1 : 1, couple);
     cairn_vec3 arm = cairn_contact_arm(c, m->motion->x_eval, j, side);
     cairn_vec3 point = cairn_add(m->motion->x_eval[body], arm);
-    cairn_step_mean_velocity(step, m->motion, m->answer, body, velocity);
+    cairn_step_mean_velocity(step, m, body, velocity);
     cairn_vec3 omega = cairn_rotate(b->q[body], velocity[1]);
     cairn_vec3 v = cairn_add(velocity[0], cairn_cross(omega, arm));
     if (cairn_step_block(step, body) < 0)

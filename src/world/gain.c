@@ -8,6 +8,7 @@
  * connected by contacts that push, or by joints:
  *
  *     E = sum r.(u- + u+)/2 + sum r_N c,     u- = H v- + w,  v- the velocity before, without forces
+ *                                            (angular ones: w~ of integrate.c)
  *     F = sum min(r_T.u-, r_T.u+)            friction that drives what slides
  *
  * c <= 0 is the part of b that pushes overlaps apart. By Poisson's law r belongs to two phases, and

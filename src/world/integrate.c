@@ -3,7 +3,14 @@
  * v_free = v + h (g + F/m). Rotation: J (w+ - w)/h = T - wm x J wm with wm = (w + w+)/2, the
  * implicit midpoint rule, which conserves the energy of a free body; equal moments need no
  * iteration. Positions: x += h v. Orientations: by the exponential map of h w or, if nothing pushes
- * the body, by the rule in the last section of this file. Loads are evaluated at mid-step. */
+ * the body, by the rule in the last section of this file. Loads are evaluated at mid-step.
+ *
+ * A body that is pushed by a moment m gets w+ = w_free + J^-1 m. Its contacts compare u+ with
+ * u- = H (v, w~), where w~ is the w+ of the rule with T = 0 and m = 0. It has the energy of w, so
+ *     (w+.J w+ - w.J w)/2 = (J (w_free - w~) + m).(w~ + w+)/2
+ * is the work of torques and impulses alone: an impact by Newton's law with e = 1 conserves energy
+ * to rounding, however the body tumbles. With u- = H (v, w) it would gain or lose
+ * m.(w~ - w)/2 in each impact, of first order in h. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +27,7 @@ static cairn_status take_arrays(const cairn_step *step, cairn_free_motion *motio
 {
     cairn_arena *scratch = &step->world->scratch;
     size_t n = (size_t)step->world->bodies.count;
-    cairn_vec3 **vectors[] = { &motion->v_free,    &motion->omega_free, &motion->gyroscopic,
+    cairn_vec3 **vectors[] = { &motion->v_free,    &motion->omega_free, &motion->omega_coast,
                                &motion->x_next,    &motion->x_eval,     &motion->v_eval,
                                &motion->omega_eval };
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
@@ -58,8 +65,7 @@ static cairn_vec3 solve_columns(const cairn_vec3 A[3], cairn_vec3 b)
 /* Newton's method for f(w+) = J (w+ - w) - h (T - wm x J wm) = 0. If a body rotates by several
  * radians in the step, there are several such w+, or Newton's method finds none. The result is then
  * NaN, and the step is refused with the name of the body. */
-static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque, double h,
-                              cairn_vec3 *gyroscopic)
+static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque, double h)
 {
     cairn_vec3 next = omega, middle = omega;
     double last = INFINITY;
@@ -84,24 +90,18 @@ static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque,
     }
     /* a looser limit than above: rounding may keep the last change above 1e-15; NaN fails as
      * well */
-    if (!(last <= 1e-10 * cairn_norm(next)))
-        next = cairn_vec(NAN, NAN, NAN);
-    middle = cairn_scale(0.5, cairn_add(omega, next));
-    /* the term as it was used, so that the energy ledger balances */
-    *gyroscopic = gyroscopic_torque(J, middle);
-    return next;
+    return last <= 1e-10 * cairn_norm(next) ? next : cairn_vec(NAN, NAN, NAN);
 }
 
 /* The angular velocity after the step with a torque T in the body frame; NaN: there is none. */
-static cairn_vec3 free_turning(const cairn_step *step, int i, cairn_vec3 T, cairn_vec3 *gyroscopic)
+static cairn_vec3 free_turning(const cairn_step *step, int i, cairn_vec3 T)
 {
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 J = b->inertia[i], omega = b->omega[i];
-    *gyroscopic = cairn_vec(0, 0, 0);
     /* then w x J w = 0, and the rule is explicit */
     bool equal = step->world->dimension == 2 || (J.x == J.y && J.y == J.z);
     if (!equal)
-        return turn_freely(J, omega, T, step->h, gyroscopic);
+        return turn_freely(J, omega, T, step->h);
     return J.z > 0 ? cairn_add_scaled(omega, step->h / J.z, T) : omega;
 }
 
@@ -110,8 +110,8 @@ static cairn_vec3 free_turning(const cairn_step *step, int i, cairn_vec3 T, cair
 cairn_vec3 cairn_body_mean_turning(const cairn_step *step, const cairn_free_motion *motion, int i,
                                    cairn_vec3 moment)
 {
-    cairn_vec3 omega = step->world->bodies.omega[i], G;
-    cairn_vec3 next = free_turning(step, i, cairn_add(motion->torque[i], moment), &G);
+    cairn_vec3 omega = step->world->bodies.omega[i];
+    cairn_vec3 next = free_turning(step, i, cairn_add(motion->torque[i], moment));
     return cairn_is_finite(next) ? cairn_scale(0.5, cairn_add(omega, next)) : omega;
 }
 
@@ -136,14 +136,23 @@ static void drive(const cairn_step *step, int i, cairn_free_motion *motion)
                                                   : cairn_scale(1 / h, cairn_quat_log(turned));
 }
 
-/* A dynamic body: v_free = v + h (g + F/m), and the midpoint rule for rotation. */
+static bool is_zero(cairn_vec3 a)
+{
+    return a.x == 0 && a.y == 0 && a.z == 0;
+}
+
+/* A dynamic body: v_free = v + h (g + F/m), and the midpoint rule for rotation, with torques and
+ * without. */
 static void fly(const cairn_step *step, int i, cairn_free_motion *motion)
 {
     const cairn_body_store *b = &step->world->bodies;
     double light = b->mass[i] > 0 ? 1 / b->mass[i] : 0; /* only walls of cells have no mass */
     cairn_vec3 pull = cairn_add_scaled(step->world->gravity, light, motion->force[i]);
     motion->v_free[i] = cairn_add_scaled(b->v[i], step->h, pull);
-    motion->omega_free[i] = free_turning(step, i, motion->torque[i], &motion->gyroscopic[i]);
+    cairn_vec3 coast = free_turning(step, i, cairn_vec(0, 0, 0)), T = motion->torque[i];
+    motion->omega_coast[i] = coast;
+    motion->omega_free[i] =
+        is_zero(T) || !cairn_is_finite(coast) ? coast : free_turning(step, i, T);
 }
 
 /* The pose at which contacts are evaluated: at the start of the step, or `ahead` s later with the
@@ -192,7 +201,7 @@ static void free_range(int begin, int end, void *context)
     const cairn_body_store *b = &step->world->bodies;
     double ahead = step->h * cairn_scheme_ahead(step->scheme, step->linearisations);
     for (int i = begin; i < end; i++) {
-        motion->v_free[i] = motion->omega_free[i] = motion->gyroscopic[i] = cairn_vec(0, 0, 0);
+        motion->v_free[i] = motion->omega_free[i] = motion->omega_coast[i] = cairn_vec(0, 0, 0);
         if (ahead != 0 || step->linearisations)
             predict(step, i, motion);
         cairn_body_place(step, i, ahead, motion);
@@ -398,8 +407,8 @@ cairn_step cairn_step_begin(cairn_world *world, const cairn_step_options *option
  * the body frame and h w+ is already the exact rotation. */
 static bool has_own_change(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
-    cairn_vec3 G = motion->gyroscopic[i], T = motion->torque[i];
-    return cairn_step_block(step, i) >= 0 && (cairn_dot(G, G) > 0 || cairn_dot(T, T) > 0);
+    cairn_vec3 coasts = cairn_sub(motion->omega_coast[i], step->world->bodies.omega[i]);
+    return cairn_step_block(step, i) >= 0 && !(is_zero(coasts) && is_zero(motion->torque[i]));
 }
 
 /* Adhesion pushes too: its impulse is not part of r. */

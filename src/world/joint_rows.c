@@ -740,18 +740,21 @@ void cairn_joints_steady(const cairn_step *step, const cairn_mechanism *joints, 
 
 /* The energy that C removes: C w+.wm, where wm is the mean of the old and the new angular
  * velocity. */
-void cairn_joints_steady_loss(const cairn_step *step, const cairn_mechanism *joints,
-                              const double *x, cairn_energy *energy)
+void cairn_joints_steady_loss(const cairn_step *step, const cairn_moves *moves,
+                              cairn_energy *energy)
 {
     const cairn_body_store *b = &step->world->bodies;
+    const cairn_mechanism *joints = moves->joints;
     const uint16_t *part = step->world->exchange.part;
     for (int i = 0; joints->added && i < b->count; i++) {
         if (!cairn_world_moves(step->world, i))
             continue;
-        const double *v = x + (size_t)cairn_step_block(step, i) * (size_t)step->block_size;
+        size_t first = (size_t)cairn_step_block(step, i) * (size_t)step->block_size;
+        const double *v = moves->answer->v + first;
         bool flat = step->world->dimension == 2;
         cairn_vec3 w = flat ? cairn_vec(0, 0, v[2]) : cairn_vec(v[3], v[4], v[5]);
-        cairn_vec3 mean = cairn_scale(0.5, cairn_add(w, b->omega[i]));
+        cairn_vec3 old = cairn_turning_before(step, moves->motion, joints, i);
+        cairn_vec3 mean = cairn_scale(0.5, cairn_add(w, old));
         energy[part ? part[i - step->held] : 0].numerical_loss +=
             cairn_dot(cairn_times(joints->added[i], w), mean);
     }

@@ -375,16 +375,27 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
+/* The rate of a row before the step. Either both bodies swing or none does. */
+static double rate_before(const acting *a, const cairn_row *row)
+{
+    const cairn_body_store *b = &a->step->world->bodies;
+    bool swings = false;
+    for (int side = 0; side < 2; side++) {
+        int body = a->joint->body[side];
+        swings = swings || (body >= 0 && cairn_mechanism_swings(a->joints, body));
+    }
+    return rate_with(a, row, b->v, swings ? b->omega : a->motion->omega_coast);
+}
+
 /* The energy of one row. Its impulse r does the work r.(mean rate) on the bodies; driven bodies
  * contribute their part of it. The rest is what the row stores, supplies or dissipates, by its
  * role. */
 static void add_row(const acting *a, const cairn_row *row, const cairn_answer *answer, size_t entry,
                     cairn_energy *energy)
 {
-    const cairn_body_store *b = &a->step->world->bodies;
     double r = answer->r[entry], imposed = imposed_rate(a, row), h = a->step->h;
     double after = answer->u[entry] - row->gain * row->defect - row->bias;
-    double work = r * 0.5 * (after + rate_with(a, row, b->v, b->omega));
+    double work = r * 0.5 * (after + rate_before(a, row));
     energy->driver_work -= r * imposed;
     switch (row->role) {
     case CAIRN_ROW_MOTOR:
@@ -422,7 +433,8 @@ static void add_joints(const acting *all, const cairn_answer *answer, cairn_ener
             add_row(&a, &rows[i], answer, (size_t)(j * d + i), &energy[part]);
         j += blocks_for(joint->rows, d);
     }
-    cairn_joints_steady_loss(step, all->joints, answer->v, energy);
+    const cairn_moves moves = { all->motion, all->joints, answer, NULL };
+    cairn_joints_steady_loss(step, &moves, energy);
 }
 
 /* Called before cairn_step_store_joints, which may mark joints as broken: a joint still counts in
@@ -466,7 +478,7 @@ static side_view look_at(const cairn_step *step, const cairn_moves *m, int body)
     bool swings = cairn_mechanism_swings(m->joints, body);
     s.x = swings ? m->joints->swing[body].x_mid : m->motion->x_eval[body];
     s.q = frame_of(step, m->joints, body);
-    cairn_step_mean_velocity(step, m->motion, m->answer, body, s.v);
+    cairn_step_mean_velocity(step, m, body, s.v);
     return s;
 }
 

@@ -206,7 +206,7 @@ static void find_end(const end_job *job, int i, cairn_body_end *end)
 {
     end->body = i;
     end->swings = cairn_mechanism_swings(job->joints, i);
-    end->gyroscopic = end->swings ? &job->joints->swing[i].gyroscopic : &job->motion->gyroscopic[i];
+    end->swing = end->swings ? &job->joints->swing[i] : NULL;
     end->behind = job->answer->impacts.behind;
     cairn_answer_velocity(job->step, job->answer, i, &end->v[0], &end->v[1]);
 }

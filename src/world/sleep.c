@@ -219,13 +219,14 @@ static void count_calm(const cairn_step *step, const cairn_free_motion *motion,
 }
 
 /* J: v.M v(r)/2, the energy lost when a body is stopped; 0 if it was at rest before the step. */
-static double stopping_work(const cairn_step *step, const cairn_answer *answer, int i)
+static double stopping_work(const cairn_step *step, const cairn_free_motion *motion,
+                            const cairn_answer *answer, int i)
 {
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 v, omega;
     cairn_answer_velocity(step, answer, i, &v, &omega);
     return 0.5 * b->mass[i] * cairn_dot(b->v[i], v) +
-           0.5 * cairn_dot(b->omega[i], cairn_times(b->inertia[i], omega));
+           0.5 * cairn_dot(motion->omega_coast[i], cairn_times(b->inertia[i], omega));
 }
 
 /* Contacts between a sleeping and a held body, or another sleeping one, have velocity 0 as well. */
@@ -254,6 +255,7 @@ typedef struct resting {
 
 typedef struct rest_job {
     const cairn_step *step;
+    const cairn_free_motion *motion;
     cairn_answer *answer;
 } rest_job;
 
@@ -272,7 +274,7 @@ static void rest_range(int begin, int end, void *context, void *value)
         asleep[i] = !(own->marks & (HELD | FAST)) && calm;
         sum->asleep += asleep[i];
         sum->woken += b->asleep[i] && !asleep[i];
-        sum->loss += asleep[i] ? stopping_work(job->step, job->answer, i) : 0;
+        sum->loss += asleep[i] ? stopping_work(job->step, job->motion, job->answer, i) : 0;
     }
 }
 
@@ -286,10 +288,11 @@ static void add_resting(void *result, const void *value)
 }
 
 /* In one range, or by the parts of the world. */
-static cairn_status put_to_rest(const cairn_step *step, cairn_answer *answer)
+static cairn_status put_to_rest(const cairn_step *step, const cairn_free_motion *motion,
+                                cairn_answer *answer)
 {
     static const resting none = { 0 };
-    rest_job job = { step, answer };
+    rest_job job = { step, motion, answer };
     resting all = none;
     const cairn_reduction of_bodies = { .count = step->world->bodies.count,
                                         .grain = step->world->bodies.count + 1,
@@ -336,7 +339,7 @@ cairn_status cairn_rest_settle(const cairn_step *step, const cairn_free_motion *
     memset(rest->calm, 0, count * sizeof *rest->calm);
     find_fast(step, motion, step->options->tolerance, answer);
     count_calm(step, motion, answer);
-    TRY(put_to_rest(step, answer));
+    TRY(put_to_rest(step, motion, answer));
     cairn_rest_hold_still(step, answer);
     return CAIRN_OK;
 }

@@ -62,7 +62,8 @@ typedef struct cairn_servo {
  * per body, in the order of the rows. */
 typedef struct cairn_free_motion {
     cairn_vec3 *v_free, *omega_free; /* m/s; rad/s, body frame; of driven bodies: the mean    */
-    cairn_vec3 *gyroscopic;          /* N m, body frame: the term that the midpoint rule used */
+    cairn_vec3 *omega_coast;         /* rad/s, body frame: as omega_free, but without torques;
+                                        this counts as the velocity before the step */
     cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                       */
     cairn_vec3 *x_eval; /* where contacts are evaluated: at the start, at mid-step, or ... */
     cairn_quat *q_eval;
@@ -97,7 +98,7 @@ typedef struct cairn_swing {
     cairn_vec3 v_end, omega_end;
     cairn_vec3 force, moment; /* N; N m, body frame at mid-step: of the joints, in the last step */
     cairn_vec3 omega_free;    /* rad/s: replaces that of the free motion                         */
-    cairn_vec3 gyroscopic;    /* N m, body frame: replaces that of the free motion               */
+    cairn_vec3 gyroscopic;    /* N m, body frame: what the free rotation adds to the torque      */
 } cairn_swing;
 
 /* The joints in a step. */
@@ -131,7 +132,7 @@ typedef struct cairn_posed {
     uint8_t *bounded; /* marks blocks of joints; without joints NULL, like the next four */
     double *lower, *upper, *compliance;
     double *demand; /* m/s, of rows: the part of w that their laws ask for */
-    double *v_old; /* velocities of blocks before the step */
+    double *v_old; /* velocities of blocks before the step, angular ones as omega_coast */
 } cairn_posed;
 
 /* Impacts that a step resolved one after the other, and the state that they leave; see chain.c. */
@@ -173,7 +174,7 @@ typedef struct cairn_rest {
 typedef struct cairn_answer {
     cairn_problem problem; /* as it was solved: with the final mu and bias                       */
     cairn_balls balls;     /* of `problem`                                                       */
-    const double *v_old;   /* velocities of blocks before the step                               */
+    const double *v_old;   /* as in cairn_posed                                                  */
     const double *arc;     /* as in cairn_posed                                                  */
     const double *demand;  /* as in cairn_posed                                                  */
     double *r, *s, *v, *u; /* impulses, sliding correction, velocities of blocks and of contacts */
@@ -210,10 +211,10 @@ typedef struct cairn_moves {
 /* A dynamic body at the end of the step. */
 typedef struct cairn_body_end {
     int body;
-    bool swings;                  /* it moves with the mean of the old and new velocity      */
-    cairn_vec3 v[2];              /* velocity, and angular velocity in the body frame        */
-    const cairn_vec3 *gyroscopic; /* N m, body frame                                         */
-    const double *behind;         /* of all blocks: y of impacts within the step; NULL: none */
+    bool swings;              /* it moves with the mean of the old and new velocity      */
+    cairn_vec3 v[2];          /* velocity, and angular velocity in the body frame        */
+    const cairn_swing *swing; /* NULL: it does not swing                                 */
+    const double *behind;     /* of all blocks: y of impacts within the step; NULL: none */
 } cairn_body_end;
 
 /* The poses at the end of the step. The arrays are x_next, q_next and angle_next of the free
@@ -242,6 +243,15 @@ static inline int cairn_step_block(const cairn_step *step, int body)
 static inline bool cairn_mechanism_swings(const cairn_mechanism *joints, int body)
 {
     return joints->swing && joints->swing[body].swings;
+}
+
+/* rad/s, body frame: what counts as the angular velocity of a dynamic body before the step. */
+static inline cairn_vec3 cairn_turning_before(const cairn_step *step,
+                                              const cairn_free_motion *motion,
+                                              const cairn_mechanism *joints, int body)
+{
+    bool swings = cairn_mechanism_swings(joints, body);
+    return swings ? step->world->bodies.omega[body] : motion->omega_coast[body];
 }
 
 static inline bool cairn_balls_hold(const cairn_balls *balls, int block)
@@ -486,8 +496,8 @@ void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *ener
 cairn_status cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
                                  const cairn_mechanism *joints, const cairn_answer *answer);
 /* Added to the entry of the part of each body; to the first one if the world is not cut. */
-void cairn_joints_steady_loss(const cairn_step *step, const cairn_mechanism *joints,
-                              const double *v, cairn_energy *energy);
+void cairn_joints_steady_loss(const cairn_step *step, const cairn_moves *moves,
+                              cairn_energy *energy);
 
 /* certificate.c: what the probes of the options read, for the report */
 cairn_status cairn_step_probe(const cairn_step *step, const cairn_free_motion *motion,
@@ -507,8 +517,8 @@ typedef struct cairn_joint_push {
 typedef void cairn_joint_visit_fn(const cairn_joint_push *push, void *context);
 /* The mean velocity of a body in the step, and its angular velocity in the body frame, with which
  * works are counted. Fixed bodies have none. */
-void cairn_step_mean_velocity(const cairn_step *step, const cairn_free_motion *motion,
-                              const cairn_answer *answer, int body, cairn_vec3 velocity[2]);
+void cairn_step_mean_velocity(const cairn_step *step, const cairn_moves *moves, int body,
+                              cairn_vec3 velocity[2]);
 /* joint_stage.c: call `visit` for each joint that acts here, in their order */
 void cairn_joints_visit(const cairn_step *step, const cairn_moves *moves,
                         cairn_joint_visit_fn *visit, void *context);

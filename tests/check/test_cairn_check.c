@@ -352,6 +352,18 @@ static const char *const scene_spinner =
     "run: {scheme: coulomb, time_step: 4e-3, duration: 0.2, frame_interval: 0.05,\n"
     "      certificate: full, paraview: false, picture: false}\n";
 
+/* Rods that tumble and bounce, with a torque, gravity and friction, or without. */
+static const char *const scene_rods =
+    "cairn: 1\n"
+    "gravity: [0, 0, -2]\n"
+    "materials: {a: {friction: 0.2, restitution: 1}}\n"
+    "bodies:\n"
+    "  - {motion: fixed, shape: {inside_box: {size: [0.5, 0.5, 0.5]}}}\n"
+    "  - {shape: {box: {size: [0.3, 0.02, 0.02]}}, mass: 1, velocity: [1, 2, -1],\n"
+    "     angular_velocity: [5, 20, -20], loads: [{constant: {torque: [0.1, 0.2, -0.3]}}]}\n"
+    "run: {scheme: coulomb, tolerance: 1e-8, time_step: 1e-3, duration: 0.3, frame_interval: 0.1,\n"
+    "      certificate: full, paraview: false, picture: false}\n";
+
 /* Files before there were other rules have no such attribute. */
 static void forget_rules(const folder *f)
 {
@@ -359,6 +371,33 @@ static void forget_rules(const folder *f)
     CHECK(file >= 0);
     CHECK(H5Adelete(file, "rules") >= 0);
     CHECK(H5Fclose(file) >= 0);
+}
+
+static void follow_rules(const folder *f, long long rules)
+{
+    hid_t file = H5Fopen(path_in(f, "run.h5").text, H5F_ACC_RDWR, H5P_DEFAULT);
+    CHECK(file >= 0);
+    hid_t number = H5Aopen(file, "rules", H5P_DEFAULT);
+    CHECK(number >= 0);
+    CHECK(H5Awrite(number, H5T_NATIVE_LLONG, &rules) >= 0);
+    CHECK(H5Aclose(number) >= 0);
+    CHECK(H5Fclose(file) >= 0);
+}
+
+/* What counts as the velocity before an impact is a rule of its own, in every scheme. */
+TEST(impacts_of_what_tumbles_are_certified_by_their_own_rule)
+{
+    static const char *const choices[] = { "run.scheme=coulomb", "run.scheme=moreau-jean",
+                                           "materials.a.restitution_law=poisson",
+                                           "run.impact_rounds=0", "run.sleep=true" };
+    folder f = folder_create();
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++) {
+        run_into(&f, scene_rods, choices[i]);
+        CHECK_INT(full_verdict(&f), CERTIFIED);
+        follow_rules(&f, 3);
+        CHECK_INT(verdict(&f), NOT_CERTIFIED);
+    }
+    folder_remove(f.path);
 }
 
 TEST(free_turning_is_certified_by_its_own_rule)
@@ -392,6 +431,10 @@ TEST(files_of_the_rules_before_are_certified_by_those)
 {
     folder f = folder_create();
     run_into(&f, scene_spinner, NULL);
+    for (long long rules = 4; rules >= 2; rules--) {
+        follow_rules(&f, rules);
+        CHECK_INT(verdict(&f), CERTIFIED);
+    }
     forget_rules(&f);
     CHECK_INT(verdict(&f), CERTIFIED);
     folder_remove(f.path);
@@ -468,7 +511,8 @@ TEST(joints_through_the_faces_of_a_cell_are_certified)
 
 GROUP(test_cairn_check_turn)
 {
-    RUN(CASE(free_turning_is_certified_by_its_own_rule), CASE(next_to_no_turning_is_certified),
+    RUN(CASE(impacts_of_what_tumbles_are_certified_by_their_own_rule),
+        CASE(free_turning_is_certified_by_its_own_rule), CASE(next_to_no_turning_is_certified),
         CASE(what_swings_is_certified_by_its_own_rule),
         CASE(joints_through_the_faces_of_a_cell_are_certified),
         CASE(files_of_the_rules_before_are_certified_by_those));

@@ -5,11 +5,11 @@ Energy. A step is v+ = v + h g + D, x+ = x + h v+, with D what contacts add. In 
     E* = sum 1/2 m v^2 + 1/2 w.J w - m g.(x - h v/2),                                        (1)
 and what pushes by a convex law, or by Coulomb's, changes E* by r.(u+ + u)/2 at most, which is not above 0 where
 u+ = -e u. Driven walls, belts and images of a cell that deforms, with a velocity V at the point of contact, add r.V.
-A motor adds its effort times its turn at most, penetration correction -m g.(h z), and the explicit gyroscopic term of
-a body that turns while it is pushed h^2/2 (w x Jw).J^-1 (w x Jw). Beyond all that a step to a tolerance tau is
-allowed 4 tau sum |r| |W r|: each contact misses its law by 2 tau times the speed that impulses remove *in its group*.
-A group fails if it gains more than that and 1 % of its largest kinetic energy, all in steps that converged. Where a
-support moves, the energy without the last term of (1) is the one that r.V changes, which is m g h v more or less.
+A motor adds its effort times its turn at most, and penetration correction -m g.(h z). Beyond all that a step to a
+tolerance tau is allowed 4 tau sum |r| |W r|: each contact misses its law by 2 tau times the speed that impulses remove
+*in its group*. A group fails if it gains more than that and 1 % of its largest kinetic energy, all in steps that
+converged. Where a support moves, the energy without the last term of (1) is the one that r.V changes, which is m g h v
+more or less.
 
 Momentum of a group that nothing touches, and its angular momentum if it is of balls or in 2D, are those of free fall
 but for rounding, and for the levers by which impulses act at two points a gap apart, or after the step began.
@@ -102,13 +102,6 @@ def energy(record, row, body):
     m, g, h = record.mass[row], record.gravity, record.h
     kinetic = 0.5 * (m * dot(body.v, body.v) + spin_of(record, row, body)[1])
     return kinetic - m * dot(g, sub(body.x, times(h / 2, body.v))), kinetic
-
-
-def gyroscopic(record, row, body):
-    """What the explicit gyroscopic term adds to a body in a step."""
-    jw, _ = spin_of(record, row, body)
-    t = cross(body.w, jw)
-    return 0.5 * record.h ** 2 * sum(a * a / i for a, i in zip(t, record.inertia[row]) if i > 0)
 
 
 def turn_between(q, p):
@@ -272,8 +265,7 @@ def correction_work(group, step):
 def change(group, step):
     """(gain of energy in a step that nothing explains, kinetic energy after it)."""
     record, lattice = group.record, Lattice(group.record, step) if group.record.cells else None
-    gain = kinetic = size = extra = 0.0
-    pushed = {row for c in group.contacts(step) for row in c[:2]}
+    gain = kinetic = size = 0.0
     for row in group.rows(step):
         before, after = record.states[step - 1][row], record.states[step][row]
         if lattice:
@@ -282,9 +274,7 @@ def change(group, step):
         gain += e1 - e0
         kinetic += k1
         size += abs(e0) + abs(e1)
-        if row in pushed:
-            extra += 2 * gyroscopic(record, row, before)
-    gain -= wall_work(group, step, lattice) + correction_work(group, step) + motor_work(group, step) + extra
+    gain -= wall_work(group, step, lattice) + correction_work(group, step) + motor_work(group, step)
     gain -= turning_walls(group, step)
     return gain - missing(group, step) - 1e-12 * size, kinetic
 

@@ -38,7 +38,7 @@ static bool has_point(const check_run *run, const check_solid *s, bool is_part)
 {
     return s->shape == CHECK_SPHERE || s->shape == CHECK_POINT || s->shape == CHECK_BOX ||
            s->shape == CHECK_CAPSULE || s->shape == CHECK_HULL || check_is_surface(s->shape) ||
-           (s->shape == CHECK_ELLIPSOID && !is_part && run->settings.rules >= 3);
+           (s->shape == CHECK_ELLIPSOID && !is_part && run->settings.rules >= 4);
 }
 
 /* How a body moves before the step: v and its angular velocity in space. */

@@ -209,7 +209,7 @@ static void add_side(check_run *run, int j, int which, const frame *f, double *W
     bool dynamic = run->bodies.motion[s.body] == CHECK_DYNAMIC;
     vec free[2] = { run->v_start[s.body], run->omega_start[s.body] };
     vec new[2] = { run->after.v[after], run->after.omega[after] };
-    vec old[2] = { run->before.v[before], run->before.omega[before] };
+    vec old[2] = { run->before.v[before], run->omega_before[s.body] };
     vec made[2] = { run->expected[s.body].v, run->expected[s.body].omega };
     bool asleep = dynamic && run->after.asleep[after];
     vec hit[2] = { run->hit[s.body].v, run->hit[s.body].omega };

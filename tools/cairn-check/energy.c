@@ -1,6 +1,7 @@
 /* energy.c - the energy ledger of a step. With vm = (v + v+)/2 and um the relative velocity of the
  * means:
- *     load work h F.vm,   driver work - sum r.(driven part of u) and that of periodic.c,
+ *     load work h F.vm + J (w_free - w~).wm of torques,
+ *     driver work - sum r.(driven part of u) and that of periodic.c,
  *     friction loss - sum r_T.um_T,
  *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm - m g.y,
  *     y the displacement lost to impacts within the step (impacts.c)
@@ -10,7 +11,9 @@
  *     applied: the change of energy of bodies that the program changed before the step, in g'
  *     gravity work - sum m (g - g').x, g' gravity in the step before, x where the step begins
  * and the change of kinetic + potential + elastic is entered + applied + loads + drivers + motors +
- * correction - the losses. */
+ * correction - the losses.
+ * wm = (w~ + w+)/2 with the w~ of motion.c, and there is no gyroscopic moment; but bodies that
+ * swing, and all bodies by rules before 4, have w~ = w and the load work h T.wm. */
 #include <string.h>
 
 #include "run.h"
@@ -62,23 +65,36 @@ static void add_damping(const check_run *run, int body, ledger *l)
     }
 }
 
+/* The work of the torques of loads. */
+static void add_torque(const check_run *run, int body, vec wm, sum *load)
+{
+    vec T = run->torque[body], J = run->bodies.inertia[body], before = run->omega_before[body];
+    vec given = vec_scale(J, vec_add(run->omega_free[body], -1, before));
+    double h = run->settings.h, spin = vec_norm(wm), most = fmax(J.x, fmax(J.y, J.z));
+    bool any = T.x != 0 || T.y != 0 || T.z != 0;
+    if (run->settings.rules < 4 || run->swing[body].swings)
+        add(load, h * vec_dot(T, wm), h * vec_norm(T) * spin);
+    else if (any)
+        add(load, vec_dot(given, wm), (h * vec_norm(T) + most * vec_norm(before)) * spin);
+}
+
 static void add_body(const check_run *run, int body, ledger *l)
 {
     int i = run->before.row[body], k = run->after.row[body];
     double h = run->settings.h, m = run->bodies.mass[body];
     vec old = run->before.v[i], new = run->after.v[k], g = run->settings.gravity;
     vec vm = vec_times(0.5, vec_add(old, 1, new));
-    vec wm = vec_times(0.5, vec_add(run->before.omega[i], 1, run->after.omega[k]));
-    vec F = run->force[body], T = run->torque[body], G = run->gyroscopic[body];
-    double speed = vec_norm(old) + vec_norm(new), spin = vec_norm(wm);
+    vec wm = vec_times(0.5, vec_add(run->omega_before[body], 1, run->after.omega[k]));
+    vec F = run->force[body], G = run->gyroscopic[body];
+    double speed = vec_norm(old) + vec_norm(new);
     vec change = vec_add(g, -1, run->settings.gravity_before), x = run->before.x[i];
     double pulls = vec_norm(g) + vec_norm(run->settings.gravity_before);
     if (run->settings.gravity_varies)
         add(&l->gravity, -m * vec_dot(change, x), 2 * m * pulls * vec_norm(x));
     double turn = vec_norm(run->before.omega[i]) + vec_norm(run->after.omega[k]);
     vec J = run->bodies.inertia[body];
-    add(&l->load, h * (vec_dot(F, vm) + vec_dot(T, wm)),
-        h * (vec_norm(F) * speed + vec_norm(T) * spin));
+    add(&l->load, h * vec_dot(F, vm), h * vec_norm(F) * speed);
+    add_torque(run, body, wm, &l->load);
     add_damping(run, body, l);
     double fall = run->swing[body].swings ? 0 : vec_dot(g, vec_add(new, -1, old));
     add(&l->numerical, 0.5 * h * m * fall - h * vec_dot(G, wm),
@@ -162,7 +178,7 @@ static void add_joints(const check_run *run, ledger *l)
         int body = run->before.index[row], k = run->after.row[body];
         if (run->bodies.motion[body] != CHECK_DYNAMIC || k < 0)
             continue;
-        vec new = run->after.omega[k], old = run->before.omega[row], C = run->added[body];
+        vec new = run->after.omega[k], old = run->omega_before[body], C = run->added[body];
         vec mean = vec_times(0.5, vec_add(old, 1, new));
         double most = fmax(C.x, fmax(C.y, C.z)), turn = vec_norm(new) + vec_norm(old);
         add(&l->numerical, vec_dot(vec_scale(C, new), mean), most * turn * turn);

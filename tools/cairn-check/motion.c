@@ -7,7 +7,12 @@
 
 /* The inputs of a step: poses at which contacts were evaluated, loads, and velocities without
  * contact,
- *     v_free = v + h (g + F/m),   J (w_free - w) = h (T - wm x J wm),   wm = (w + w_free)/2. */
+ *     v_free = v + h (g + F/m),   J (w_free - w) = h (T - wm x J wm),   wm = (w + w_free)/2.
+ * The law of a contact compares velocities before and after the step. Without impulses w changes by
+ * its own turning, which does no work: what counts as the angular velocity before the step is w~,
+ * which is w_free without T. The torque then adds the work J (w_free - w~).(w~ + w+)/2, and a body
+ * with an impulse p has, besides, exactly p.(u~ + u+)/2 more. By rules before 4 it was w, and the
+ * work of the gyroscopic moment was an entry of the ledger. */
 
 static const vec zero = { 0, 0, 0 };
 
@@ -137,7 +142,7 @@ static void guide(check_run *run, int body, int row)
     run->v_free[body] = (vec){ damped(M, c.x, h, (double[]){ v.x, now.x }, F.x),
                                damped(M, c.y, h, (double[]){ v.y, now.y }, F.y),
                                damped(M, c.z, h, (double[]){ v.z, now.z }, F.z) };
-    run->omega_free[body] = run->gyroscopic[body] = zero;
+    run->omega_free[body] = run->omega_before[body] = run->gyroscopic[body] = zero;
 }
 
 static void fly(check_run *run, int body, int row)
@@ -152,10 +157,14 @@ static void fly(check_run *run, int body, int row)
     vec J = b->inertia[body], omega = s->omega[row];
     vec pull = vec_add(run->settings.gravity, 1 / b->mass[body], run->force[body]);
     bool equal = run->settings.dimension == 2 || (J.x == J.y && J.y == J.z);
+    bool older = run->settings.rules < 4;
     run->v_free[body] = vec_add(s->v[row], h, pull);
     run->omega_free[body] = check_midpoint(run, body, run->torque[body]);
-    run->gyroscopic[body] =
-        equal ? zero : gyroscopic(J, vec_times(0.5, vec_add(omega, 1, run->omega_free[body])));
+    run->omega_before[body] = older ? omega : check_midpoint(run, body, zero);
+    run->gyroscopic[body] = zero;
+    if (older && !equal)
+        run->gyroscopic[body] =
+            gyroscopic(J, vec_times(0.5, vec_add(omega, 1, run->omega_free[body])));
 }
 
 /* Fixed bodies stand; driven ones move as given by the state after the step. */
@@ -165,6 +174,7 @@ static void go(check_run *run, int body)
     int row = run->after.row[body];
     run->v_free[body] = driven && row >= 0 ? run->after.v[row] : zero;
     run->omega_free[body] = driven && row >= 0 ? run->after.omega[row] : zero;
+    run->omega_before[body] = run->before.omega[run->before.row[body]];
     run->gyroscopic[body] = zero;
 }
 
@@ -640,7 +650,7 @@ static void add_pushes(check_run *run, int j, int side)
  * before. */
 static check_velocity start_hit(const check_run *run, int body, int row)
 {
-    vec v = run->before.v[row], omega = run->before.omega[row];
+    vec v = run->before.v[row], omega = run->omega_before[body];
     double half = run->settings.impact_rounds < 0 ? 0 : 0.5;
     vec free = vec_add(run->v_start[body], 1, run->v_adhesion[body]),
         turning = vec_add(run->omega_start[body], 1, run->omega_adhesion[body]);
@@ -658,7 +668,7 @@ void check_unhit(check_run *run, int body)
     check_velocity *hit = &run->hit[body];
     hit->v = vec_add(hit->v, 0.5, vec_add(run->v_start[body], -1, run->before.v[row]));
     hit->omega =
-        vec_add(hit->omega, 0.5, vec_add(run->omega_start[body], -1, run->before.omega[row]));
+        vec_add(hit->omega, 0.5, vec_add(run->omega_start[body], -1, run->omega_before[body]));
 }
 
 /* The displacement lost to impacts within the step. */

@@ -84,7 +84,7 @@ static double energy_of(const check_run *run, int body, vec v, vec omega)
 static void add_body(check_run *run, int row)
 {
     int body = run->before.index[row];
-    vec v = run->before.v[row], omega = run->before.omega[row];
+    vec v = run->before.v[row], omega = run->omega_before[body];
     check_creation *g = group_of(run, body, body);
     if (!g)
         return;

@@ -288,7 +288,7 @@ static bool read_numbers(check_run *run)
     if (!(rounds >= -1 && rounds <= 1e6))
         return check_fail(run->report, "attribute impact_rounds: out of range");
     s->impact_rounds = (int)rounds;
-    if (rules != 1 && rules != 2 && rules != 3)
+    if (rules != 1 && rules != 2 && rules != 3 && rules != 4)
         return check_fail(run->report, "attribute rules: unknown version %.17g", rules);
     if (dimension != 2 && dimension != 3)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");
@@ -472,7 +472,8 @@ static bool take_by_body(check_run *run)
     vec **vectors[] = { &run->x_eval,     &run->force,          &run->torque,      &run->x_after,
                         &run->gyroscopic, &run->v_free,         &run->omega_free,  &run->v_eval,
                         &run->omega_eval, &run->v_start,        &run->omega_start, &run->added,
-                        &run->v_adhesion, &run->omega_adhesion, &run->damping };
+                        &run->v_adhesion, &run->omega_adhesion, &run->damping,
+                        &run->omega_before };
     bool good = check_memory_take(&run->q_eval, n, sizeof *run->q_eval) &&
                 check_memory_take(&run->q_after, n, sizeof *run->q_after) &&
                 check_memory_take(&run->expected, n, sizeof *run->expected) &&
@@ -630,6 +631,7 @@ void check_run_close(check_run *run)
                        &run->v_free,      &run->omega_free,
                        &run->v_eval,      &run->omega_eval,
                        &run->gyroscopic,  &run->before.row,
+                       &run->omega_before,
                        &run->hit,         &run->after.row,
                        &run->expected,    &run->moved,
                        &run->x_after,     &run->q_after,

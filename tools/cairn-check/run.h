@@ -120,7 +120,8 @@ typedef struct check_scheme {
 typedef struct check_settings {
     int version; /* of the format: 1; 2 with checksums; 3 with residuals by contact */
     int rules;   /* of motion: 2 with second-order free rotation and soft motors; 3 without rebound
-                    of approaches that the tolerance allows, and with arcs of ellipsoids       */
+                    of approaches that the tolerance allows; 4 with omega_before, and with arcs
+                    of ellipsoids                                                              */
     int dimension;
     vec gravity;        /* m/s^2: in the loaded step            */
     vec gravity_before; /* and in the step before               */
@@ -512,7 +513,8 @@ typedef struct check_run {
     quat *q_after;
     vec *force, *torque; /* loads: N; N m in the body frame              */
     vec *damping;        /* N s/m: of walls of cells; else 0             */
-    vec *gyroscopic;     /* N m, body frame: by the midpoint rule */
+    vec *gyroscopic;     /* N m, body frame: whose work the ledger has           */
+    vec *omega_before;   /* rad/s, body frame: counts as that before the step, motion.c */
     vec *v_free, *omega_free;
     vec *v_start, *omega_start;       /* v_free of the problem: with adhesion and tension     */
     vec *v_adhesion, *omega_adhesion; /* what adhesion adds to it                       */

@@ -182,7 +182,7 @@ static void mean_velocity(const check_run *run, int body, vec out[2])
         return;
     if (run->bodies.motion[body] == CHECK_DYNAMIC) {
         out[0] = vec_times(0.5, vec_add(run->before.v[i], 1, run->after.v[k]));
-        out[1] = vec_times(0.5, vec_add(run->before.omega[i], 1, run->after.omega[k]));
+        out[1] = vec_times(0.5, vec_add(run->omega_before[body], 1, run->after.omega[k]));
     } else {
         out[0] = run->v_start[body];
         out[1] = run->omega_start[body];

@@ -161,6 +161,7 @@ static void foresee(check_run *run, int body)
     vec gained = vec_add(quat_rotate_back(quat_turn(a), L), -1, L);
     gained = vec_add(gained, h, quat_rotate_back(quat_turn(vec_times(0.5, a)), T));
     run->gyroscopic[body] = vec_add(vec_times(1 / h, gained), -1, T);
+    run->omega_before[body] = w;
     run->omega_free[body] =
         vec_add(w, 1, (vec){ over(gained.x, J.x), over(gained.y, J.y), over(gained.z, J.z) });
 }
@@ -366,10 +367,11 @@ static void move_row(check_run *run, check_joint_row *row)
         int i = run->before.row[body], k = run->after.row[body];
         bool dynamic = run->bodies.motion[body] == CHECK_DYNAMIC;
         vec free[2] = { run->v_start[body], run->omega_start[body] };
-        vec old[2] = { run->before.v[i], run->before.omega[i] };
+        vec old[2] = { run->before.v[i], run->omega_before[body] };
         vec new[2] = { run->after.v[k], run->after.omega[k] };
         vec guessed[2] = { run->v_eval[body], run->omega_eval[body] };
-        const vec *there = run->settings.scheme->middle ? old : guessed;
+        vec moved[2] = { run->before.v[i], run->before.omega[i] };
+        const vec *there = run->settings.scheme->middle ? moved : guessed;
         row->after += rate_of(run, row, side, dynamic ? new : free, &row->rate_size);
         row->free += rate_of(run, row, side, free, &row->rate_size);
         row->before += rate_of(run, row, side, dynamic ? old : free, &row->rate_size);
