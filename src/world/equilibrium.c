@@ -24,8 +24,9 @@
  * Groups of more than MOST_CONTACTS contacts, and piles on a device, are not asked. The work is
  * bounded by MOST_UPDATES contacts swept, or FEWEST sweeps, and by a tenth of the iterations; where
  * Newton's method cannot be used (run.parts), by half of them. Newton's method is for groups whose
- * bodies are slower than CALM; it takes at most MOST_NEWTON steps for groups of up to BATCH
- * contacts together, and for a larger one MOST_NEWTON BATCH contacts times steps. */
+ * bodies are slower than CALM; it takes at most MOST_NEWTON steps for a group of up to
+ * BATCH contacts, and for a larger one MOST_NEWTON BATCH contacts times steps. A group that stands
+ * still and nearly solves the program gets BRIEF sweeps first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,16 +41,19 @@
 #include "world/groups.h"
 #include "world/scheme.h"
 
-/* Of the tolerance: what is kept; what is aimed at; what is accepted. Tolerances count up to
- * COARSEST, so that bodies at rest do not creep with larger ones, and what follows from them down
- * to LEAST and FINE: less is hard to reach, and shows no more. */
-static const double FINER = 1e-3, FINEST = 1e-6, ENOUGH = 1e-2;
+/* Of the tolerance: what is kept; what is aimed at, by sweeps and by Newton's method, whose
+ * equations round errors to about 2e-9 of h |g| where contacts are redundant; what is accepted.
+ * Tolerances count up to COARSEST, so that bodies at rest do not creep with larger ones, and what
+ * follows from them down to LEAST and FINE: less is hard to reach, and shows no more. */
+static const double FINER = 1e-3, FINEST = 1e-6, FINEST_NEWTON = 1e-5, ENOUGH = 1e-2;
 static const double COARSEST = 1e-3, LEAST = 1e-11, FINE = 1e-8;
 static const double CALM = 0.05;    /* h |g + F/m|: speed of bodies that have come to rest        */
 static const double STILL = 1e-4;   /* likewise: of bodies that stand still                       */
+static const double LASTING = 10;   /* steps for which impulses can be kept, at least           */
 static const double MARGIN = 0.999; /* of the tolerance: the judge of all may differ by rounding */
 enum { MOST_CONTACTS = 4000, MOST_UPDATES = 1000000, FEWEST = 50 };
 enum { MOST_NEWTON = 60, BATCH = 800, LOOK_GRAIN = 512 };
+enum { BRIEF = 15 }; /* sweeps where Newton's method takes little time */
 
 /* Marks of a group: something moves it or it is not quiet; the program is not solved well enough to
  * be kept; is not solved; the law of the scheme is missed; a body has not come to rest, or
@@ -68,6 +72,7 @@ typedef struct stilling {
     cairn_problem question; /* the problem with b'                               */
     double *r;              /* of contacts: impulses                             */
     uint8_t *found;         /* marks that each contact of quiet groups gives     */
+    double keep;            /* of the tolerance: what a look does not call loose */
 } stilling;
 
 /* ---- quiet groups --------------------------------------------------------------------------- */
@@ -298,7 +303,7 @@ static uint8_t marks_of(const stilling *q, int j)
     judge.p = p;
     double tolerance = q->s->options.tolerance;
     bool lively = cairn_group_of(p, &q->groups, j)->marks & LIVELY;
-    double keep = share_of_tolerance(q, lively ? ENOUGH : FINER);
+    double keep = share_of_tolerance(q, lively ? ENOUGH : q->keep);
     double law = cairn_judge_relative(&judge, q->s->scheme->law, j);
     uint8_t marks = law <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
     if (p->b[j] == q->question.b[j] && law <= keep)
@@ -336,6 +341,46 @@ static void look(stilling *q, const method *by, const int32_t *contact, int coun
     for (int k = 0; k < count; k++)
         cairn_group_of(p, &q->groups, contact[k])->marks |= q->found[k];
     cairn_groups_spread(p, &q->groups, CAIRN_TOLD_MARKS);
+}
+
+/* Whether kept impulses balance the loads at contact j, up to a share of what may be kept. Impulses
+ * that have stopped bodies at v in the last step are too large by what stops them, and move them
+ * at -v in this one, which may be kept, and at -2 v in the next one, which may not: such groups
+ * were solved in every other step. With e = u(r) - u_old they leave u_old + n e after n steps, so
+ * that e must be much less than what u(r) may be. Even then they are not kept for ever: with
+ * constant impulses a stack is a pendulum upside down. Where eight boxes of 0.2 m stand on each
+ * other, e grew by 14 % in a step of 4 ms. */
+static bool is_balanced(const stilling *q, int j)
+{
+    const cairn_problem *p = &q->answer->problem;
+    const double *u = q->answer->u + (size_t)j * (size_t)p->dimension;
+    double before[CAIRN_MAX_DIMENSION], change = 0;
+    double share = cairn_residual_share(share_of_tolerance(q, FINER)) / LASTING;
+    cairn_contact_relative(p, p->dimension, p->block_size, j, q->answer->v_old, before);
+    for (int i = 0; i < p->dimension; i++)
+        change += (u[i] - before[i]) * (u[i] - before[i]);
+    return change <= share * share * p->scale[j] * p->scale[j];
+}
+
+/* Groups that stand still and could keep their impulses in this step, but not for long. Large ones
+ * keep them: sweeps rarely get that close. */
+static cairn_status mark_unbalanced(stilling *q)
+{
+    const cairn_problem *p = &q->answer->problem;
+    int32_t *size = cairn_arena_take(q->s->scratch, (size_t)p->blocks, sizeof *size);
+    if (!size)
+        return CAIRN_NO_MEMORY;
+    memset(size, 0, (size_t)p->blocks * sizeof *size);
+    for (int k = 0; k < q->count; k++)
+        size[cairn_group_of(p, &q->groups, q->contact[k]) - q->groups.group]++;
+    for (int k = 0; k < q->count; k++) {
+        cairn_group *own = cairn_group_of(p, &q->groups, q->contact[k]);
+        bool small = size[own - q->groups.group] <= BATCH;
+        bool asked = small && !(own->marks & (LOOSE | LIVELY | STIRS));
+        if (asked && !is_balanced(q, q->contact[k]))
+            own->marks |= LOOSE;
+    }
+    return CAIRN_OK;
 }
 
 /* ---- better impulses ------------------------------------------------------------------------ */
@@ -392,23 +437,31 @@ static bool accepts(const stilling *q, const char *solver)
     return cairn_solver_accepts_on(q->s->options.backend, solver, CAIRN_LAW_CONVEX, &q->question);
 }
 
-/* Sweeps for groups whose impulses cannot be kept: those in which some body stirs, so that the next
- * step has other impulses again, or those whose bodies all stand still. */
-static cairn_status sweep_groups(stilling *q, bool stirring, bool alone, int32_t *list)
+/* Groups whose impulses cannot be kept: those in which some body stirs, so that the next step has
+ * other impulses again; and of those whose bodies all stand still those that nearly solve the
+ * program, and the others. */
+typedef enum sought { STIRRING, NEAR, FAR } sought;
+
+/* Sweeps for them; few for those that Newton's method solves in a few steps from where they are. */
+static cairn_status sweep_groups(stilling *q, sought which, bool alone, int32_t *list)
 {
+    static const uint8_t all_of[] = { STIRS, 0, FALLS }, none_of[] = { 0, STIRS | FALLS, STIRS };
     int64_t all, most = q->s->options.max_iterations / (alone ? 2 : 10);
     method by = { .solver = accepts(q, "ngs") ? "ngs" : "auto",
-                  .finest = stirring && !alone ? FINER / 2 : FINEST,
+                  .finest = which == STIRRING && !alone ? FINER / 2 : FINEST,
                   .with = LOOSE | UNHELD,
-                  .all = stirring ? STIRS : 0,
-                  .without = stirring ? 0 : STIRS };
+                  .all = all_of[which],
+                  .without = none_of[which] };
     int count = list_marked(q, &by, list, &all);
     if (all == 0)
         return CAIRN_OK;
+    bool brief = which == NEAR && !alone && all <= BATCH;
     int64_t budget = MOST_UPDATES / (1 + all);
     budget = budget < FEWEST ? FEWEST : budget;
+    budget = brief ? BRIEF : budget;
     by.sweeps = budget < most ? budget : most;
     TRY(solve_list(q, &by, list, count));
+    q->keep = brief ? FINEST_NEWTON : FINER;
     look(q, &by, list, count);
     return CAIRN_OK;
 }
@@ -431,28 +484,23 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where a batch of whole groups ends: as many as have BATCH contacts together, at least one. */
-static int end_of_batch(const member *of, int begin, int count)
+/* Where the group at `begin` ends. */
+static int end_of_group(const member *of, int begin, int count)
 {
-    int end = begin;
-    for (int i = begin + 1; i <= count; i++) {
-        if (i < count && of[i].group == of[i - 1].group)
-            continue;
-        if (end > begin && i > begin + BATCH)
-            break;
-        end = i;
-    }
+    int end = begin + 1;
+    while (end < count && of[end].group == of[begin].group)
+        end++;
     return end;
 }
 
-/* Newton's method for those where sweeps did not get there, a batch of groups after the other, so
- * that the work grows with the number of contacts alone. */
+/* Newton's method for those where sweeps did not get there, one group after the other, so that none
+ * is iterated longer than it needs; of their iterations the most count. */
 static cairn_status finish_groups(stilling *q, int32_t *list)
 {
     const cairn_problem *p = &q->answer->problem;
     cairn_arena *scratch = q->s->scratch;
     int64_t all, most = q->s->options.max_iterations / 10;
-    method by = { .solver = "newton", .finest = FINEST, .with = LOOSE, .without = LIVELY };
+    method by = { .solver = "newton", .finest = FINEST_NEWTON, .with = LOOSE, .without = LIVELY };
     int count = list_marked(q, &by, list, &all);
     if (count == 0)
         return CAIRN_OK;
@@ -464,9 +512,11 @@ static cairn_status finish_groups(stilling *q, int32_t *list)
         of[k] = (member){ (int32_t)(own - q->groups.group), list[k] };
     }
     qsort(of, (size_t)count, sizeof *of, by_group);
+    int64_t spent = q->s->report->iterations, largest = spent;
     for (int begin = 0, end; begin < count; begin = end) {
+        q->s->report->iterations = spent;
         cairn_arena_moment before = cairn_arena_now(scratch);
-        end = end_of_batch(of, begin, count);
+        end = end_of_group(of, begin, count);
         for (int k = begin; k < end; k++)
             list[k] = of[k].contact;
         qsort(list + begin, (size_t)(end - begin), sizeof *list, ascending);
@@ -474,7 +524,9 @@ static cairn_status finish_groups(stilling *q, int32_t *list)
         by.sweeps = by.sweeps < most ? by.sweeps : most;
         TRY(solve_list(q, &by, list + begin, end - begin));
         cairn_arena_return(scratch, before);
+        largest = q->s->report->iterations > largest ? q->s->report->iterations : largest;
     }
+    q->s->report->iterations = largest;
     look(q, &by, list, count);
     return CAIRN_OK;
 }
@@ -485,8 +537,9 @@ static cairn_status improve(stilling *q)
     bool newton = !q->question.cut && accepts(q, "newton"); /* members cannot factorise */
     if (!list)
         return CAIRN_NO_MEMORY;
-    TRY(sweep_groups(q, true, !newton, list));
-    TRY(sweep_groups(q, false, !newton, list));
+    TRY(sweep_groups(q, STIRRING, !newton, list));
+    TRY(sweep_groups(q, NEAR, !newton, list));
+    TRY(sweep_groups(q, FAR, !newton, list));
     return newton ? finish_groups(q, list) : CAIRN_OK;
 }
 
@@ -553,7 +606,8 @@ static bool rests_on(const cairn_solving *s, const stilling *q, cairn_answer *an
 static cairn_status solve_still(const cairn_solving *s, const void *context, cairn_answer *answer)
 {
     const cairn_stillness *by = context;
-    stilling q = { .s = s, .by = by, .answer = answer, .groups = answer->rest.groups };
+    stilling q = { .s = s, .by = by, .answer = answer, .keep = FINER };
+    q.groups = answer->rest.groups;
     if (s->fixed_point_tolerance > 0) /* [BL23]'s loop ends by the change of s, as published */
         return solve_all(s, by, answer);
     TRY(find_quiet(&q));
@@ -564,6 +618,8 @@ static cairn_status solve_still(const cairn_solving *s, const void *context, cai
         return CAIRN_OK;
     TRY(pose_question(&q));
     look(&q, NULL, q.contact, q.count);
+    if (!q.question.cut)
+        TRY(mark_unbalanced(&q));
     TRY(improve(&q));
     hold(&q);
     return solve_others(s, &q, answer);
