@@ -79,7 +79,7 @@ typedef struct approach {
 static double normal_part(const cairn_problem *p, int j, const double *v)
 {
     double u[CAIRN_MAX_DIMENSION];
-    cairn_contact_relative(p, p->dimension, p->block_size, j, v, u);
+    cairn_contact_velocity(p, j, NULL, v, u);
     return u[0];
 }
 

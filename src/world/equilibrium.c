@@ -100,7 +100,7 @@ static double relative_speed(const quiet_job *job, int j)
             turns += b->extent[body[side]] * cairn_norm(b->omega[body[side]]);
     if (both)
         return cairn_norm(cairn_sub(b->v[body[0]], b->v[body[1]])) + turns;
-    cairn_contact_relative(p, p->dimension, p->block_size, j, job->answer->v_old, u);
+    cairn_contact_velocity(p, j, NULL, job->answer->v_old, u);
     u[0] = cairn_larger(0, u[0]);
     for (int i = 0; i < world->dimension; i++)
         sum += u[i] * u[i];
@@ -356,7 +356,7 @@ static bool is_balanced(const stilling *q, int j)
     const double *u = q->answer->u + (size_t)j * (size_t)p->dimension;
     double before[CAIRN_MAX_DIMENSION], change = 0;
     double share = cairn_residual_share(share_of_tolerance(q, FINER)) / LASTING;
-    cairn_contact_relative(p, p->dimension, p->block_size, j, q->answer->v_old, before);
+    cairn_contact_velocity(p, j, NULL, q->answer->v_old, before);
     for (int i = 0; i < p->dimension; i++)
         change += (u[i] - before[i]) * (u[i] - before[i]);
     return change <= share * share * p->scale[j] * p->scale[j];

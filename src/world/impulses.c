@@ -229,11 +229,10 @@ static bool hits(const cairn_step *step, const cairn_free_motion *motion,
                  const cairn_answer *answer, int j)
 {
     const cairn_problem *p = &answer->problem;
-    int d = p->dimension, n = p->block_size;
     double before[CAIRN_MAX_DIMENSION], free[CAIRN_MAX_DIMENSION];
     double gap = step->scheme->velocity_level ? 0 : cairn_contact_gap(step, motion, j);
-    cairn_contact_relative(p, d, n, j, answer->v_old, before);
-    cairn_contact_relative(p, d, n, j, p->v_free, free);
+    cairn_contact_velocity(p, j, NULL, answer->v_old, before);
+    cairn_contact_velocity(p, j, NULL, p->v_free, free);
     double closing = bounces(&step->world->contacts, j) ? fmin(before[0], free[0]) : before[0];
     double rest = cairn_contact_forced(p, answer->v_old, step->world->dimension, j);
     return before[0] < -rest && cairn_impact_hits(before[0], free[0], closing, gap, step->h);
@@ -349,7 +348,7 @@ static bool is_done(const cairn_problem *p, int dimension)
     bool done = true;
     for (int j = 0; j < p->contacts && done; j++) {
         double q[CAIRN_MAX_DIMENSION];
-        cairn_contact_relative(p, p->dimension, p->block_size, j, p->v_free, q);
+        cairn_contact_velocity(p, j, NULL, p->v_free, q);
         double slides = cairn_sliding_speed(dimension, 0, q);
         done = q[0] + p->b[j] >= p->mu[j] * slides;
     }

@@ -56,7 +56,7 @@ static void closing_range(int begin, int end, void *context)
     const cairn_problem *p = job->p;
     for (int j = begin; j < end; j++) {
         double q[CAIRN_MAX_DIMENSION];
-        cairn_contact_relative(p, p->dimension, p->block_size, j, p->v_free, q);
+        cairn_contact_velocity(p, j, NULL, p->v_free, q);
         bool rows = p->bounded && p->bounded[j];
         double closing = rows ? closing_of_rows(p, j, q) : -(q[0] + cairn_contact_bias(p, j));
         double lift = cairn_contact_sliding(p, j, q);
