@@ -373,6 +373,62 @@ TEST(a_radius_is_a_number_or_a_distribution)
     }
 }
 
+/* 3 kg of radius 1 to 1 kg of radius 2, which is 24 bodies to 1; by number it would be 3 to 1. */
+TEST(weights_of_a_list_are_by_number_or_by_mass)
+{
+    static const char *const by[] = { "", "by: number, ", "by: mass, " };
+    static const double large[] = { 25, 25, 4 };
+    for (int k = 0; k < 3; k++) {
+        char text[400];
+        int count = 0;
+        snprintf(text, sizeof text,
+                 GENERATOR("grid: {count: [100, 1, 1], spacing: [4, 4, 4], radius: {list: {%s"
+                           "values: [1, 2], weights: [3, 1]}}}"),
+                 by[k]);
+        cairn_scene *s = scene_text_good(text, NULL);
+        const cairn_bodies bodies = cairn_world_bodies(s->world);
+        for (int i = 0; i < bodies.count; i++)
+            count += cairn_bodies_shape(&bodies, i)->radius == 2;
+        CHECK_NEAR(count, large[k], k < 2 ? 15 : 0);
+        cairn_scene_destroy(s);
+    }
+}
+
+/* From 1 to 2 m half of the mass, evenly: at 1.5 m a quarter has passed. */
+TEST(a_sieve_curve_is_a_distribution_of_radii)
+{
+    cairn_scene *s = scene_text_good(
+        GENERATOR("grid: {count: [4000, 1, 1], spacing: [4, 4, 4], radius: {sieve: {sizes: "
+                  "[1, 2, 4], passing: [0, 50, 100], between: linear}}}"),
+        NULL);
+    const cairn_bodies bodies = cairn_world_bodies(s->world);
+    double all = 0, small = 0, smallest = INFINITY;
+    for (int i = 0; i < bodies.count; i++) {
+        double r = cairn_bodies_shape(&bodies, i)->radius;
+        smallest = fmin(smallest, r);
+        all += r * r * r;
+        small += r <= 0.75 ? r * r * r : 0;
+    }
+    CHECK_NEAR(small / all, 0.25, 5e-3);
+    CHECK_NEAR(smallest, 0.5, 1e-3);
+    cairn_scene_destroy(s);
+    static const refused table[] = {
+        { GENERATOR("grid: {count: [4, 1, 1], spacing: [4, 4, 4], mass: 1, radius: {sieve: {sizes: "
+                    "[1, 2], passing: [0, 100]}}}"),
+          4, 56, "generators.0.grid.mass",
+          "found a mass beside radii by mass, expected a density" },
+        { GENERATOR("grid: {count: [4, 1, 1], spacing: [4, 4, 4], radius: {sieve: {sizes: [1, 2], "
+                    "passing: [0, 1]}}}"),
+          4, 91, "generators.0.grid.radius.sieve.passing",
+          "found 1 % at the largest size, expected 100: shares are in percent" },
+        { GENERATOR("grid: {count: [4, 1, 1], spacing: [4, 4, 4], radius: {list: {values: [1, 2], "
+                    "by: volume}}}"),
+          4, 86, "generators.0.grid.radius.list.by",
+          "unknown by 'volume', expected one of number" },
+    };
+    CHECK_REFUSED(table);
+}
+
 TEST(generators_work_in_file_order)
 {
     cairn_scene *s = scene_text_good(
@@ -472,7 +528,9 @@ TEST(impossible_generators_are_refused)
 
 GROUP(test_scene_generate)
 {
-    RUN(CASE(a_radius_is_a_number_or_a_distribution), CASE(generators_work_in_file_order),
+    RUN(CASE(a_radius_is_a_number_or_a_distribution),
+        CASE(weights_of_a_list_are_by_number_or_by_mass),
+        CASE(a_sieve_curve_is_a_distribution_of_radii), CASE(generators_work_in_file_order),
         CASE(an_inlet_is_poured_while_the_scene_runs), CASE(an_inlet_pours_any_shape),
         CASE(impossible_generators_are_refused));
 }
