@@ -3,7 +3,7 @@
  * Normal and log-normal ones are truncated by drawing again. A grading (a sieve curve, a list by
  * mass) is a distribution of mass over size: a body of size x has a mass that goes with x^p (p = 3,
  * in 2D 2; of masses 1), so bodies are drawn with the density of mass over x^p. Few of them are
- * large, and each of these is a large part of the mass: independent draws of N bodies miss the share
+ * large, and each of these is a large part of the mass: independent draws of N bodies miss the part
  * of a sieve that n of them are in by n^-1/2 of it. So gradings are drawn in strata: the quantiles
  * of N bodies lie evenly in [0, 1], in random order, and every sieve has the right number of bodies
  * to about one. */
