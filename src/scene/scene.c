@@ -222,6 +222,7 @@ static cairn_status load(cairn_scene_build *b, const cairn_scene_request *asked,
 {
     TRY(asked->text ? cairn_scene_text_add(b, text, asked->text, asked->length)
                     : cairn_scene_text_read(b, asked->path, text));
+    TRY(cairn_scene_refuse_foreign(b, asked->path, text->text ? text->text : ""));
     TRY(cairn_yaml_parse(&b->tree, text->text, text->length, asked->path, b->error));
     if (!b->tree.root)
         return fail_file(b, asked->path, CAIRN_BAD_INPUT,

@@ -301,6 +301,30 @@ cairn_status cairn_scene_refuse_both(cairn_scene_build *b, const cairn_yaml_node
  * or at its value. `known` ends with NULL. */
 cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *node, bool at_key,
                                    const char *noun, const char *const *known);
+/* ---- hints in messages, in hints.c ----------------------------------------------------------- */
+
+/* Names that are possible; `none` is said if there are none. */
+typedef struct cairn_scene_words {
+    const char *const *items;
+    int count;
+    const char *none;
+} cairn_scene_words;
+
+/* "a, b, c", ending with dots if not all names fit. */
+void cairn_scene_join(const char *const *words, int count, char *text, size_t capacity);
+/* "unknown noun 'word'" with the name that is meant, or all of them. */
+void cairn_scene_unknown(const char *noun, const char *word, const cairn_scene_words *known,
+                         char *text, size_t capacity);
+/* How the kind is written of which the node has the name and options in a wrong form, such as
+ * `sphere, radius 0.1`; false: it is not of this kind. */
+bool cairn_scene_form(const cairn_yaml_node *node, const cairn_scene_choice *choice, char *text,
+                      size_t capacity);
+/* Refuse a required option of a kind that stands beside its bare name: shape: sphere, radius. */
+cairn_status cairn_scene_refuse_stray(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                      const char *key, const cairn_scene_choice *choice);
+/* Refuse the text of a file in XML, such as a URDF file, by its name. */
+cairn_status cairn_scene_refuse_foreign(cairn_scene_build *b, const char *path, const char *text);
+
 /* Copy a text into the arena of the scene. */
 cairn_status cairn_scene_keep_text(cairn_scene_build *b, const char *text, const char **out);
 /* Read a function of time: a number, an expression of t, or {kind: {...}}. Its data are in the

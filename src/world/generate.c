@@ -709,6 +709,16 @@ static double ball_volume(int dimension, double r)
     return dimension == 2 ? M_PI * r * r : 4 * M_PI / 3 * r * r * r;
 }
 
+/* A body that finds no place, with the share of the region that all of them ask for. */
+static cairn_status no_room(const cairn_generation *g, int64_t body, const char *how, double volume)
+{
+    return cairn_fail(g->error, CAIRN_BAD_INPUT, "bodies",
+                      "no room for body %lld of %lld %s: all of them take about %.3g %% of the "
+                      "region, where random places are enough for about %d %%",
+                      (long long)body + 1, (long long)g->generator->bodies, how,
+                      100 * volume / region_volume(g), g->dimension == 2 ? 45 : 30);
+}
+
 /* Whether the total volume of the balls is below that of the region: a necessary condition, checked
  * before memory is taken. The generation is passed by value, so the random numbers drawn here are
  * drawn again later for the balls. */
@@ -721,9 +731,8 @@ static cairn_status check_room(cairn_generation g)
         TRY(check_fit(&g, r));
         volume += ball_volume(g.dimension, r);
         if (volume > room)
-            return cairn_fail(g.error, CAIRN_BAD_INPUT, "bodies",
-                              "no room: the first %lld of %lld bodies have %g m^%d, the region %g",
-                              (long long)i + 1, (long long)a->bodies, volume, g.dimension, room);
+            return no_room(&g, i, "by their volume alone",
+                           volume * (double)a->bodies / (double)(i + 1));
     }
     return CAIRN_OK;
 }
@@ -825,13 +834,12 @@ static cairn_vec3 random_place(cairn_generation *g, double radius)
     return x;
 }
 
-/* The volume of all bodies over that of the region. */
-static double share_asked(const cairn_generation *g, const cells *c)
+static double all_volume(const cairn_generation *g, const cells *c)
 {
     double volume = 0;
     for (int64_t i = 0; i < g->generator->bodies; i++)
         volume += ball_volume(g->dimension, c->radii[i]);
-    return volume / region_volume(g);
+    return volume;
 }
 
 /* Place one body, or fail with the number of the body that found no place. */
@@ -847,12 +855,7 @@ static cairn_status place(cairn_generation *g, cells *c, int64_t number)
         insert(c, &b, level_of(c, radius));
         return cairn_generation_place(g, radius, x);
     }
-    return cairn_fail(
-        g->error, CAIRN_BAD_INPUT, "bodies",
-        "no room for body %lld of %lld after %d tries: all of them take %.3g %% of the "
-        "region, where random places are enough for about %d %%",
-        (long long)number + 1, (long long)g->generator->bodies, TRIES, 100 * share_asked(g, c),
-        g->dimension == 2 ? 45 : 30);
+    return no_room(g, number, "after 1000 tries", all_volume(g, c));
 }
 
 /* Each process of a world that is made in shares finds the places of all bodies, so it must know
