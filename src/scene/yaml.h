@@ -70,7 +70,7 @@ void cairn_yaml_path(const cairn_yaml_node *node, char *text, size_t capacity);
 /* What a node holds, for messages: "a mapping", "a list of 3", "'abc'", "-1", "nothing". */
 void cairn_yaml_describe(const cairn_yaml_node *node, char *text, size_t capacity);
 
-/* ---- mistakes that are known, in yaml_hints.c ------------------------------------------------- */
+/* ---- mistakes that are known, in yaml_hints.c ------------------------------------------------ */
 
 enum { CAIRN_YAML_HINT = 300 }; /* bytes of a message */
 
@@ -87,7 +87,7 @@ bool cairn_yaml_has_commas(const cairn_yaml_node *list, int wanted);
 /* Refuse a key that is the rest of a number with a decimal comma: {radius: 0,5}. */
 cairn_status cairn_yaml_refuse_comma(const cairn_yaml_node *node, cairn_error *error);
 
-/* ---- values and failures ---------------------------------------------------------------------- */
+/* ---- values and failures --------------------------------------------------------------------- */
 
 /* Whether the value is absent: empty, ~ or null. */
 bool cairn_yaml_is_null(const cairn_yaml_node *node);

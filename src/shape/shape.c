@@ -473,3 +473,14 @@ cairn_status cairn_shapes_read(cairn_reader *r, const cairn_shape_list *list, ca
         TRY(read_shape(r, list, i, error));
     return CAIRN_OK;
 }
+
+cairn_status cairn_shape_refuse_density(const cairn_shape *shape, cairn_error *error)
+{
+    const char *name = cairn_shape_record((int)shape->kind)->name;
+    if (!shape->geometry)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
+    return cairn_fail(error, CAIRN_BAD_INPUT, "density",
+                      "the %s is open: it encloses no volume to which a density could give a mass; "
+                      "expected a closed one, or mass and inertia, or motion: fixed or driven",
+                      name);
+}

@@ -247,18 +247,6 @@ static cairn_status check_inertia(cairn_vec3 j, bool given, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* A density gives no mass to what encloses no volume. */
-static cairn_status refuse_no_mass(const cairn_body_def *def, cairn_error *error)
-{
-    const char *name = cairn_shape_record((int)def->shape.kind)->name;
-    if (!def->shape.geometry)
-        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
-    return cairn_fail(error, CAIRN_BAD_INPUT, "density",
-                      "the %s is open: it encloses no volume to which a density could give a mass; "
-                      "expected a closed one, or mass and inertia, or motion: fixed or driven",
-                      name);
-}
-
 /* Mass and inertia of a dynamic body: as given, or from shape and density. The body frame has its
  * origin in the centre of mass and the principal axes; with a given inertia it has the axes of the
  * shape, to which the given moments refer. Held bodies have no use for either. */
@@ -279,7 +267,7 @@ static cairn_status weigh(const cairn_body_def *def, int dimension, substance *o
     if (out->mass == 0)
         out->mass = from_shape;
     if (!(out->mass > 0))
-        return refuse_no_mass(def, error);
+        return cairn_shape_refuse_density(&def->shape, error);
     if (given) /* rotate back from the principal axes to those of the shape */
         out->pose = (cairn_pose){ cairn_rotate_back(out->pose.q, out->pose.x), { 1, 0, 0, 0 } };
     /* a given mass scales the moments of the shape, as a different density would */
