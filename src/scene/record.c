@@ -236,7 +236,7 @@ static cairn_status read_number(cairn_scene_build *b, const cairn_yaml_node *nod
         return isfinite(number) ? CAIRN_BAD_INPUT : CAIRN_NOT_FINITE;
     }
     *out = number;
-    return CAIRN_OK;
+    return cairn_scene_doubt_number(b, node, option, number);
 }
 
 /* Compared as doubles, the type of the ranges in the tables; large bounds need not be exact. */

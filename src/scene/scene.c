@@ -197,6 +197,7 @@ static cairn_status build(cairn_scene_build *b)
     if (b->chooses_backend && !b->share)
         b->scene->step.backend =
             cairn_world_choose_backend(b->scene->world, &b->scene->step, "cuda", b->bodies_to_come);
+    TRY(cairn_scene_doubt_world(b));
     return b->share ? CAIRN_OK : cairn_scene_check_overlap(b);
 }
 

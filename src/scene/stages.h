@@ -195,6 +195,19 @@ typedef struct cairn_scene_varying {
 
 enum { CAIRN_SCENE_MOST_VARYING = 4 };
 
+/* What is doubted about numbers of a scene (doubts.c). */
+typedef enum cairn_scene_doubtful {
+    CAIRN_DOUBT_DEGREES,
+    CAIRN_DOUBT_LIMITS,
+    CAIRN_DOUBT_PERCENT,
+    CAIRN_DOUBT_DENSITY,
+    CAIRN_DOUBT_GRAVITY,
+    CAIRN_DOUBT_FILE,
+    CAIRN_DOUBT_SIZE,
+    CAIRN_DOUBT_STEP,
+    CAIRN_DOUBT_COUNT
+} cairn_scene_doubtful;
+
 /* A scene under construction. It exists only during cairn_scene_load; the scene outlives it. */
 typedef struct cairn_scene_build {
     cairn_scene *scene;
@@ -217,9 +230,10 @@ typedef struct cairn_scene_build {
     /* functions read since the last call of cairn_scene_vary, and the part that is being read */
     cairn_scene_varying varying[CAIRN_SCENE_MOST_VARYING];
     int varying_count, part;
-    cairn_scene_file *files;  /* files read so far, newest first */
-    cairn_scene_share *share; /* NULL: this process makes all bodies */
-    cairn_error *error;       /* never NULL            */
+    cairn_scene_file *files;                /* files read so far, newest first */
+    cairn_scene_share *share;               /* NULL: this process makes all bodies */
+    cairn_doubt *doubts[CAIRN_DOUBT_COUNT]; /* by what is doubted; NULL: nothing so far */
+    cairn_error *error;                     /* never NULL            */
 } cairn_scene_build;
 
 /* ---- before the tree is interpreted, in parts.c and scene.c ---------------------------------- */
@@ -301,6 +315,14 @@ cairn_status cairn_scene_refuse_both(cairn_scene_build *b, const cairn_yaml_node
  * or at its value. `known` ends with NULL. */
 cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *node, bool at_key,
                                    const char *noun, const char *const *known);
+/*  doubts, in doubts.c ---------------------------------------------------------------------- */
+
+/* Note a number that was read, if it looks like one in another unit. */
+cairn_status cairn_scene_doubt_number(cairn_scene_build *b, const cairn_yaml_node *node,
+                                      const cairn_option *option, double number);
+/* The same for the sizes of bodies and the step, when all bodies exist. */
+cairn_status cairn_scene_doubt_world(cairn_scene_build *b);
+
 /* ---- hints in messages, in hints.c ----------------------------------------------------------- */
 
 /* Names that are possible; `none` is said if there are none. */
