@@ -400,6 +400,11 @@ cairn_status cairn_scene_read_shape(cairn_scene_build *b, const cairn_yaml_node 
                                     cairn_shape *out);
 /* The number of the material that a node names (world.c). */
 cairn_status cairn_scene_find_material(cairn_scene_build *b, const cairn_yaml_node *node, int *out);
+/* The shared data of a mesh or polyhedron from the file that a node names; *out is a reference that
+ * the caller releases. */
+cairn_status cairn_scene_load_shape(cairn_scene_build *b, const cairn_yaml_node *file,
+                                    cairn_shape_kind kind, double scale,
+                                    const cairn_geometry **out);
 /* Make the bodies of a table. */
 cairn_status cairn_scene_read_table(cairn_scene_build *b, const cairn_yaml_node *node);
 /* Report an error of a file, with its line, at the node of the scene that names the file. */
