@@ -323,25 +323,23 @@ static uint64_t shuffled(uint64_t index, uint64_t count, uint64_t key)
     return index;
 }
 
-/* The quantile of body `index` of `count`. Blocks of bodies are stratified each for itself, so that
- * also a pour that is ended early has the grading; multiples of the golden ratio shift them against
- * each other. */
-static double stratum(uint64_t seed, int64_t index, int64_t count)
+/* The quantile of body `index` of `count`. Blocks of so many bodies are stratified each for itself;
+ * multiples of the golden ratio shift them against each other. */
+static double stratum(uint64_t seed, int64_t index, int64_t count, int64_t most)
 {
-    enum { BLOCK = 4096 };
     const double golden = 0.61803398874989485;
-    int64_t block = index / BLOCK, rest = count - block * BLOCK;
-    int64_t size = rest < BLOCK ? rest : BLOCK;
+    int64_t block = index / most, rest = count - block * most;
+    int64_t size = rest < most ? rest : most;
     uint64_t key = seed + (uint64_t)block * UINT64_C(0xd1342543de82ef95);
     double shift = 0.5 + (double)block * golden;
-    double place = (double)shuffled((uint64_t)(index % BLOCK), (uint64_t)size, key);
+    double place = (double)shuffled((uint64_t)(index % most), (uint64_t)size, key);
     return (place + shift - floor(shift)) / (double)size;
 }
 
 double cairn_distribution_pick(const cairn_distribution *d, uint64_t seed, int64_t index,
-                               int64_t count)
+                               int64_t count, int64_t block)
 {
-    return quantile(d, stratum(seed, index, count));
+    return quantile(d, stratum(seed, index, count, block));
 }
 
 double cairn_distribution_largest(const cairn_distribution *d)

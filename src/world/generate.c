@@ -189,7 +189,8 @@ double cairn_generation_draw(cairn_generation *g, const cairn_distribution *d, i
     if (d->kind == CAIRN_DISTRIBUTION_CONSTANT)
         return d->value;
     if (cairn_distribution_graded(d))
-        return cairn_distribution_pick(d, d == &g->generator->mass ? ~seed : seed, body, g->count);
+        return cairn_distribution_pick(d, d == &g->generator->mass ? ~seed : seed, body, g->count,
+                                       g->count);
     return cairn_distribution_draw(d, &g->state);
 }
 

@@ -19,7 +19,9 @@
 #include "world/lists.h"
 #include "world/touch.h"
 
-enum { TRIES = 50 }; /* places tried for a body in one step */
+/* TRIES: places tried for a body in one step; BLOCK: bodies after which a pour has its grading, as
+ * it may end early. */
+enum { TRIES = 50, BLOCK = 4096 };
 
 /* ---- definition ----------------------------------------------------------------------------- */
 
@@ -384,8 +386,8 @@ static bool release(cairn_world *world, cairn_inlet *inlet)
     cairn_body_id id;
     const cairn_inlet_def *d = &inlet->def;
     if (inlet->waiting == 0 && cairn_distribution_graded(&d->radius))
-        inlet->waiting =
-            cairn_distribution_pick(&d->radius, (uint64_t)d->seed, inlet->released, d->count);
+        inlet->waiting = cairn_distribution_pick(&d->radius, (uint64_t)d->seed, inlet->released,
+                                                 d->count, BLOCK);
     else if (inlet->waiting == 0)
         inlet->waiting = cairn_distribution_draw(&d->radius, &inlet->state);
     cairn_body_def def = body_of(&inlet->def, inlet->waiting, world->dimension);

@@ -299,9 +299,10 @@ cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_ve
 /* Whether a distribution gives shares of mass: a sieve curve, or a list by mass. */
 bool cairn_distribution_graded(const cairn_distribution *d);
 /* The value of body `index` of `count` by a grading. All of them together have its shares of mass,
- * to about one body; the seed decides their order. */
+ * to about one body, and so has each `block` of bodies that follow one another; the fewer blocks,
+ * the closer. The seed decides their order. */
 double cairn_distribution_pick(const cairn_distribution *d, uint64_t seed, int64_t index,
-                               int64_t count);
+                               int64_t count, int64_t block);
 /* The largest value; infinite where it has no bound. */
 double cairn_distribution_largest(const cairn_distribution *d);
 

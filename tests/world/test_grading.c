@@ -133,6 +133,25 @@ TEST(a_sieve_curve_has_its_masses_to_one_per_cent)
     }
 }
 
+/* A sand from 63 um to 2 mm: 22 of 10,000 bodies are coarser than 0.63 mm, and the largest alone is
+ * 7 % of the mass. The curve is met to 0.3 %; independent draws miss it by 4 %. */
+TEST(twenty_coarse_bodies_are_enough_for_one_per_cent)
+{
+    static const double sizes[] = { 0.063, 0.2, 0.63, 2 }, shares[] = { 0, 12, 70, 100 };
+    cairn_distribution d = cairn_distribution_default(CAIRN_DISTRIBUTION_SIEVE);
+    cairn_world *world;
+    int coarse = 0;
+    d.values = (cairn_list){ sizes, 4 };
+    d.weights = (cairn_list){ shares, 4 };
+    const cairn_bodies b = made_on_grid(&d, 3, 10000, 1, &world);
+    for (int i = 0; i < b.count; i++)
+        coarse += radius_of(&b, i) > 0.315;
+    CHECK_INT(coarse, 22);
+    CHECK_NEAR(passing(&b, 0.1), 0.12, 5e-3);
+    CHECK_NEAR(passing(&b, 0.315), 0.7, 5e-3);
+    cairn_world_destroy(world);
+}
+
 /* Half-way between two sieves in the size: 1.5 times the lower one. */
 TEST(a_sieve_curve_may_be_linear_in_the_size)
 {
@@ -151,7 +170,7 @@ TEST(a_pour_that_ends_early_has_the_grading)
     const cairn_distribution d = sieves("log");
     double all = 0, small = 0;
     for (int64_t k = 0; k < 20000; k++) {
-        double r = cairn_distribution_pick(&d, 1, k, 1000000000), mass = r * r * r;
+        double r = cairn_distribution_pick(&d, 1, k, 1000000000, 4096), mass = r * r * r;
         all += mass;
         small += r <= 2 ? mass : 0;
     }
@@ -173,8 +192,8 @@ TEST(seeds_change_the_order_of_the_sizes_alone)
     for (int count = 1; count <= MOST; count++) {
         double one[MOST], other[MOST];
         for (int k = 0; k < count; k++) {
-            one[k] = cairn_distribution_pick(&d, 1, k, count);
-            other[k] = cairn_distribution_pick(&d, 2, k, count);
+            one[k] = cairn_distribution_pick(&d, 1, k, count, 16);
+            other[k] = cairn_distribution_pick(&d, 2, k, count, 16);
         }
         qsort(one, (size_t)count, sizeof *one, by_size);
         qsort(other, (size_t)count, sizeof *other, by_size);
@@ -197,7 +216,7 @@ TEST(sizes_follow_one_another_at_random)
     d.between = "linear";
     d.power = 1e-9; /* sizes are even in [0.5, 1] */
     for (int k = 0; k < COUNT; k++)
-        rank[k] = (cairn_distribution_pick(&d, 3, k, COUNT) - 0.75) / sqrt(1.0 / 48);
+        rank[k] = (cairn_distribution_pick(&d, 3, k, COUNT, COUNT) - 0.75) / sqrt(1.0 / 48);
     for (int away = 1; away <= 20; away++) {
         double sum = 0;
         for (int k = 0; k + away < COUNT; k++)
@@ -307,6 +326,7 @@ GROUP(test_grading)
         CASE(weights_are_by_number_if_nothing_is_said),
         CASE(a_list_of_masses_by_mass_gives_these_shares),
         CASE(a_sieve_curve_has_its_masses_to_one_per_cent),
+        CASE(twenty_coarse_bodies_are_enough_for_one_per_cent),
         CASE(a_sieve_curve_may_be_linear_in_the_size), CASE(a_pour_that_ends_early_has_the_grading),
         CASE(seeds_change_the_order_of_the_sizes_alone), CASE(sizes_follow_one_another_at_random),
         CASE(single_draws_of_a_grading_are_independent),
