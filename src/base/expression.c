@@ -255,8 +255,10 @@ static cairn_status unknown_name(parser *p, const char *start, const char *name)
         used +=
             (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", p->names[i]);
     return cairn_fail(p->error, CAIRN_BAD_INPUT, NULL, "unknown name '%s'%s%s%s", name,
-                      names[0] ? ", expected one of " : "", names,
-                      names[0] ? ", or a function" : "");
+                      p->count > 1   ? ", expected one of "
+                      : p->count > 0 ? ", expected "
+                                     : "",
+                      names, names[0] ? ", or a function" : "");
 }
 
 /* A variable, a function or pi. The names of the caller come first. */

@@ -149,10 +149,43 @@ static cairn_status doubt_step(cairn_scene_build *b, double smallest)
                 h, weight * h * h, 2 * smallest, sqrt(0.02 * smallest / weight));
 }
 
+/* The least and the most that a distribution usually gives: without the tails of a normal one. */
+static void find_range(const cairn_distribution *d, double *least, double *most)
+{
+    bool spread = d->kind == CAIRN_DISTRIBUTION_NORMAL || d->kind == CAIRN_DISTRIBUTION_LOGNORMAL;
+    double unit = d->kind == CAIRN_DISTRIBUTION_SIEVE ? 0.5 : 1;
+    *least = d->kind == CAIRN_DISTRIBUTION_UNIFORM ? d->minimum : spread ? d->mean : d->value;
+    *most = d->kind == CAIRN_DISTRIBUTION_UNIFORM ? d->maximum : *least;
+    if (d->values.count == 0)
+        return;
+    *least = INFINITY;
+    *most = 0;
+    for (int i = 0; i < d->values.count; i++) {
+        *least = fmin(*least, unit * d->values.values[i]);
+        *most = fmax(*most, unit * d->values.values[i]);
+    }
+}
+
+/* Shapes without a radius have their own size, which is not looked at. */
+cairn_status cairn_scene_doubt_inlet(cairn_scene_build *b, const cairn_yaml_node *node,
+                                     const cairn_inlet_def *def)
+{
+    const cairn_yaml_node *radius = cairn_yaml_find(node, "radius");
+    double least, most;
+    find_range(&def->radius, &least, &most);
+    if (!(least > 0))
+        return CAIRN_OK;
+    bool smaller = b->smallest_to_come == 0 || least < b->smallest_to_come;
+    b->smallest_to_come = smaller ? least : b->smallest_to_come;
+    return 2 * most > large ? tell(b, CAIRN_DOUBT_SIZE, radius ? radius : node,
+                                   "bodies of up to %.4g m come in; lengths are in m", 2 * most)
+                            : CAIRN_OK;
+}
+
 cairn_status cairn_scene_doubt_world(cairn_scene_build *b)
 {
     const cairn_bodies bodies = cairn_world_bodies(b->scene->world);
-    double smallest = INFINITY;
+    double smallest = b->smallest_to_come > 0 ? b->smallest_to_come : INFINITY;
     for (int i = 0; i < bodies.count; i++) {
         if (bodies.motion[i] != CAIRN_MOTION_DYNAMIC)
             continue;

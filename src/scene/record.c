@@ -489,6 +489,34 @@ cairn_status cairn_scene_read_options(cairn_scene_build *b, const cairn_yaml_nod
     return cairn_scene_read_record(b, &given, record, options);
 }
 
+/* Read a distribution: a number, which is the constant one, or {kind: {...}}. */
+cairn_status cairn_scene_read_distribution(cairn_scene_build *b, const cairn_yaml_node *node,
+                                           cairn_distribution *out)
+{
+    double value;
+    int kind;
+    const cairn_yaml_node *options;
+    cairn_error said = { 0 };
+    if (cairn_yaml_real(node, &value)) {
+        *out = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+        out->value = value;
+        said.key[0] = '\0';
+        cairn_status status = cairn_distribution_check(out, &said);
+        said.key[0] = '\0';
+        return cairn_scene_blame(b, status, node, &said);
+    }
+    TRY(cairn_scene_read_choice(b, node, &cairn_scene_distributions, &kind, &options));
+    *out = cairn_distribution_default((cairn_distribution_kind)kind);
+    const cairn_scene_keys keys = { .record = cairn_distribution_record(kind) };
+    if (options->kind == CAIRN_YAML_SCALAR && !cairn_yaml_is_null(options))
+        return cairn_yaml_fail(options, NULL, b->error,
+                               "found '%.40s', expected a number or a mapping {%s: {...}}",
+                               options->text, keys.record->name);
+    TRY(cairn_scene_check_keys(b, options, &keys));
+    TRY(cairn_scene_read_record(b, options, keys.record, out));
+    return cairn_scene_blame(b, cairn_distribution_check(out, &said), options, &said);
+}
+
 /* Bytes of UTF-8 above 127 count as printable. */
 static bool is_printable(const char *text)
 {

@@ -232,6 +232,7 @@ typedef struct cairn_scene_build {
     int varying_count, part;
     cairn_scene_file *files;                /* files read so far, newest first */
     cairn_scene_share *share;               /* NULL: this process makes all bodies */
+    double smallest_to_come;                /* m: radius, of inlets; 0: not known */
     cairn_doubt *doubts[CAIRN_DOUBT_COUNT]; /* by what is doubted; NULL: nothing so far */
     cairn_error *error;                     /* never NULL            */
 } cairn_scene_build;
@@ -320,6 +321,9 @@ cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *
 /* Note a number that was read, if it looks like one in another unit. */
 cairn_status cairn_scene_doubt_number(cairn_scene_build *b, const cairn_yaml_node *node,
                                       const cairn_option *option, double number);
+/* The same for the bodies that an inlet will bring. */
+cairn_status cairn_scene_doubt_inlet(cairn_scene_build *b, const cairn_yaml_node *node,
+                                     const cairn_inlet_def *def);
 /* The same for the sizes of bodies and the step, when all bodies exist. */
 cairn_status cairn_scene_doubt_world(cairn_scene_build *b);
 
@@ -353,6 +357,9 @@ cairn_status cairn_scene_keep_text(cairn_scene_build *b, const char *text, const
  * arena of the scene. */
 cairn_status cairn_scene_read_function(cairn_scene_build *b, const cairn_yaml_node *node,
                                        cairn_function *out);
+/* Read a distribution: a number, which is the constant one, or {kind: {...}}. */
+cairn_status cairn_scene_read_distribution(cairn_scene_build *b, const cairn_yaml_node *node,
+                                           cairn_distribution *out);
 /* Give the functions that were read for an object to the world, as what[part] of the object with
  * this number. */
 cairn_status cairn_scene_vary(cairn_scene_build *b, const cairn_varied *what, int index);

@@ -113,6 +113,17 @@ class Check(unittest.TestCase):
         self.assertIn("expected at most 0.23 s", found[1])  # 0.01*50 m = g h^2
         self.assertEqual(self.check(text, quiet=True).stderr.splitlines(), found)
 
+    def test_what_an_inlet_brings_is_doubted(self):
+        pour = "generators:\n  - pour: {count: 1, rate: 1, centre: [0, 0, 99], radius: {uniform: {minimum: 5, " \
+            "maximum: 25}}}\n"
+        text = SCENE.split("  - {name: ball")[0] + pour + "run: {time_step: 0.1, duration: 5}\n"
+        self.assertIn("s.yaml:7:59: generators.0.pour.radius: bodies of up to 50 m come in; lengths are in m",
+                      self.warning(text))
+        small = text.replace("minimum: 5", "minimum: 0.05").replace("maximum: 25", "maximum: 0.1")
+        # 0.1 m is more than a quarter of 0.05 m
+        self.assertIn("a body that is let go falls by 0.0981 m, and the smallest body is 0.1 m large",
+                      self.warning(small))
+
     def test_a_file_in_millimetres_is_doubted_unless_its_scale_is_given(self):
         with open(os.path.join(self.home.name, "part.obj"), "w", encoding="utf-8") as file:
             file.write("v 0 0 0\nv 100 0 0\nv 0 100 0\nv 0 0 100\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
