@@ -21,25 +21,76 @@ void cairn_line_print(const char *name, const char *format, ...)
     printf("  %-20s %s\n", name, shown);
 }
 
+/* An upright box; empty: low is above high. */
+typedef struct box {
+    cairn_vec3 low, high; /* m */
+} box;
+
+/* The least and the most of something, with the rows of their bodies. */
+typedef struct spread {
+    int64_t count;
+    double least, most;
+    int least_row, most_row;
+} spread;
+
 /* Totals over the bodies of a world. */
 typedef struct tally {
     int64_t all, by_motion[CAIRN_MOTION_COUNT], by_shape[CAIRN_SHAPE_COUNT];
     double mass;                           /* kg, of the dynamic bodies                       */
+    spread mass_range, size_range;         /* kg, m, of the dynamic bodies                    */
     double radius_minimum, radius_maximum; /* m, of the dynamic spheres                      */
-    cairn_vec3 low, high;                  /* m, of the centres of the dynamic bodies         */
+    box centres;                           /* m, of the dynamic bodies                        */
+    box all_bodies;                        /* m, of all bodies with an end                    */
 } tally;
 
-static void widen(tally *t, cairn_vec3 x)
+/* Make room for a point, and for so much around it. */
+static void widen(box *b, cairn_vec3 x, double r)
 {
-    t->low = (cairn_vec3){ fmin(t->low.x, x.x), fmin(t->low.y, x.y), fmin(t->low.z, x.z) };
-    t->high = (cairn_vec3){ fmax(t->high.x, x.x), fmax(t->high.y, x.y), fmax(t->high.z, x.z) };
+    b->low =
+        (cairn_vec3){ fmin(b->low.x, x.x - r), fmin(b->low.y, x.y - r), fmin(b->low.z, x.z - r) };
+    b->high = (cairn_vec3){ fmax(b->high.x, x.x + r), fmax(b->high.y, x.y + r),
+                            fmax(b->high.z, x.z + r) };
 }
 
-static void count_dynamic(const cairn_bodies *bodies, int i, tally *t)
+/* A cairn_polygon_fn. */
+static cairn_status widen_by(void *context, const cairn_vec3 *corners, int count, bool closed)
+{
+    (void)closed;
+    for (int i = 0; i < count; i++)
+        widen(context, corners[i], 0);
+    return CAIRN_OK;
+}
+
+/* Round shapes but balls are drawn with corners on their surface, so the box is a little small. */
+static void count_extent(const cairn_bodies *bodies, int i, int dimension, tally *t)
+{
+    const cairn_shape *shape = cairn_bodies_shape(bodies, i);
+    const cairn_pose pose = cairn_bodies_shape_pose(bodies, i);
+    bool ball = shape->kind == CAIRN_SHAPE_SPHERE || shape->kind == CAIRN_SHAPE_POINT;
+    if (ball)
+        widen(&t->all_bodies, bodies->x[i], bodies->extent[i]);
+    else if (isfinite(bodies->extent[i]))
+        cairn_shape_draw(shape, dimension, &pose, widen_by, &t->all_bodies);
+}
+
+static void note(spread *s, int row, double value)
+{
+    if (s->count == 0 || value < s->least)
+        s->least_row = row;
+    if (s->count == 0 || value > s->most)
+        s->most_row = row;
+    s->least = s->count == 0 ? value : fmin(s->least, value);
+    s->most = s->count == 0 ? value : fmax(s->most, value);
+    s->count++;
+}
+
+static void count_dynamic(const cairn_bodies *bodies, int i, int dimension, tally *t)
 {
     const cairn_shape *shape = cairn_bodies_shape(bodies, i);
     t->mass += bodies->mass[i];
-    widen(t, bodies->x[i]);
+    note(&t->mass_range, i, bodies->mass[i]);
+    note(&t->size_range, i, cairn_shape_size(shape, dimension));
+    widen(&t->centres, bodies->x[i], 0);
     if (shape->kind == CAIRN_SHAPE_SPHERE) {
         t->radius_minimum = fmin(t->radius_minimum, shape->radius);
         t->radius_maximum = fmax(t->radius_maximum, shape->radius);
@@ -49,15 +100,16 @@ static void count_dynamic(const cairn_bodies *bodies, int i, tally *t)
 static tally count_bodies(const cairn_world *world)
 {
     cairn_bodies bodies = cairn_world_bodies(world);
-    tally t = { .radius_minimum = DBL_MAX,
-                .low = { DBL_MAX, DBL_MAX, DBL_MAX },
-                .high = { -DBL_MAX, -DBL_MAX, -DBL_MAX } };
+    const box empty = { { DBL_MAX, DBL_MAX, DBL_MAX }, { -DBL_MAX, -DBL_MAX, -DBL_MAX } };
+    tally t = { .radius_minimum = DBL_MAX };
+    t.centres = t.all_bodies = empty;
     for (int i = 0; i < bodies.count; i++) {
         t.all++;
         t.by_motion[bodies.motion[i]]++;
         t.by_shape[cairn_bodies_shape(&bodies, i)->kind]++;
+        count_extent(&bodies, i, cairn_world_dimension(world), &t);
         if (bodies.motion[i] == CAIRN_MOTION_DYNAMIC)
-            count_dynamic(&bodies, i, &t);
+            count_dynamic(&bodies, i, cairn_world_dimension(world), &t);
     }
     return t;
 }
@@ -91,19 +143,44 @@ static void print_joints(const cairn_world *world)
     puts("");
 }
 
-static void print_extent(const tally *t, int dimension)
+static void print_box(const char *name, const box *b, int dimension)
 {
+    if (b->low.x > b->high.x)
+        return;
+    if (dimension == 2)
+        cairn_line_print(name, "[%.4g, %.4g] to [%.4g, %.4g] m", b->low.x, b->low.y, b->high.x,
+                         b->high.y);
+    else
+        cairn_line_print(name, "[%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m", b->low.x, b->low.y,
+                         b->low.z, b->high.x, b->high.y, b->high.z);
+}
+
+/* "0.2 m (body 'ball') to 3 m (body 17)"; all alike: "0.2 m" */
+static void print_range(const cairn_scene *scene, const char *name, const char *unit,
+                        const spread *s)
+{
+    const cairn_bodies bodies = cairn_world_bodies(scene->world);
+    char least[192], most[192];
+    cairn_scene_body_label(scene, (int64_t)bodies.uid[s->least_row], least, sizeof least);
+    cairn_scene_body_label(scene, (int64_t)bodies.uid[s->most_row], most, sizeof most);
+    if (s->most - s->least <= 1e-9 * s->most)
+        cairn_line_print(name, "%.4g %s", s->most, unit);
+    else
+        cairn_line_print(name, "%.4g %s (body %s) to %.4g %s (body %s)", s->least, unit, least,
+                         s->most, unit, most);
+}
+
+static void print_extent(const cairn_scene *scene, const tally *t, int dimension)
+{
+    print_box("extent", &t->all_bodies, dimension);
     if (t->by_motion[CAIRN_MOTION_DYNAMIC] == 0)
         return;
     cairn_line_print("dynamic mass", "%.6g kg", t->mass);
+    print_range(scene, "masses", "kg", &t->mass_range);
+    print_range(scene, "sizes", "m", &t->size_range);
     if (t->radius_maximum > 0)
         cairn_line_print("radii", "%.6g to %.6g m", t->radius_minimum, t->radius_maximum);
-    if (dimension == 2)
-        cairn_line_print("centres", "[%.4g, %.4g] to [%.4g, %.4g] m", t->low.x, t->low.y, t->high.x,
-                         t->high.y);
-    else
-        cairn_line_print("centres", "[%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m", t->low.x,
-                         t->low.y, t->low.z, t->high.x, t->high.y, t->high.z);
+    print_box("centres", &t->centres, dimension);
 }
 
 static void print_materials(const cairn_scene *scene)
@@ -130,7 +207,7 @@ void cairn_scene_describe(const cairn_scene *scene)
         cairn_line_print("made by the ranks", "%lld, %lld in each", (long long)elsewhere,
                          (long long)(elsewhere / cairn_ranks_count(scene->link)));
     print_joints(scene->world);
-    print_extent(&t, dimension);
+    print_extent(scene, &t, dimension);
     print_materials(scene);
     cairn_line_print("time step", "%g s", step->time_step);
     cairn_line_print("duration", "%g s: %.0f steps", scene->run.duration,
@@ -160,6 +237,21 @@ void cairn_spans_text(const cairn_run_spans *spans, int most, char *text, size_t
 
 /* ---- cairn check ----------------------------------------------------------------------------- */
 
+/* The first one last, so from the end of the list. */
+static void print_doubts(const cairn_doubt *doubt)
+{
+    if (!doubt)
+        return;
+    print_doubts(doubt->next);
+    cairn_error said = doubt->found;
+    size_t used = strlen(said.message);
+    if (doubt->others > 0)
+        snprintf(said.message + used, sizeof said.message - used, " (and %lld more like this)",
+                 (long long)doubt->others);
+    fputs("WARNING: ", stderr);
+    cairn_error_print(CAIRN_OK, &said);
+}
+
 static int check_first(const cairn_arguments *arguments, cairn_link *link)
 {
     cairn_scene *scene = NULL;
@@ -169,7 +261,9 @@ static int check_first(const cairn_arguments *arguments, cairn_link *link)
     if (!arguments->quiet) {
         printf("%s: ok\n", arguments->operand);
         cairn_scene_describe(scene);
+        fflush(stdout);
     }
+    print_doubts(scene->doubts);
     cairn_scene_destroy(scene);
     return EXIT_DONE;
 }
@@ -186,7 +280,10 @@ const cairn_command cairn_command_check = {
     .name = "check",
     .operand = "SCENE",
     .summary = "Read a scene, build its world, and report what it holds or what is wrong",
-    .details = "Errors are printed as file:line:column: key: what was found and expected.",
+    .details =
+        "Errors are printed as file:line:column: key: what was found and expected. Warnings\n"
+        "name numbers that look like degrees, percent or millimetres, and steps that are too\n"
+        "long for the sizes; they do not change the exit code.",
     .flags = check_flags,
     .run = check,
 };
@@ -230,8 +327,8 @@ static void print_info(const cairn_run_info *info)
     cairn_line_print("title", "%s", info->title);
     cairn_line_print("written by", "cairn %s", info->version);
     cairn_line_print("dimension", "%d", info->dimension);
-    cairn_line_print("time", "%g s in %lld steps of %g s", info->time,
-                     (long long)info->whole_steps, info->time_step);
+    cairn_line_print("time", "%g s in %lld steps of %g s", info->time, (long long)info->whole_steps,
+                     info->time_step);
     if (info->whole_steps < info->steps)
         cairn_line_print("divided", "into %lld steps and substeps, see cairn explain",
                          (long long)info->steps);

@@ -18,14 +18,22 @@ typedef enum cairn_distribution_kind {
     CAIRN_DISTRIBUTION_NORMAL,    /* mean, deviation; redrawn until within [minimum, maximum] */
     CAIRN_DISTRIBUTION_LOGNORMAL, /* mean and deviation of the values; redrawn likewise       */
     CAIRN_DISTRIBUTION_LIST,      /* one of `values`, with `weights` when given               */
+    CAIRN_DISTRIBUTION_SIEVE,     /* a sieve curve: sizes and the mass that passes them       */
     CAIRN_DISTRIBUTION_COUNT
 } cairn_distribution_kind;
 
-/** A distribution of positive numbers (radii, masses). */
+/** A distribution of positive numbers (radii, masses). Start from cairn_distribution_default. A
+ *  list by mass and a sieve curve are gradings: generators and inlets draw them so that all bodies
+ *  together have these shares of mass to about one body. */
 typedef struct cairn_distribution {
     cairn_distribution_kind kind;
     double value, minimum, maximum, mean, deviation;
-    cairn_list values, weights;
+    cairn_list values;   /* sieve: openings of the sieves (m), rising; radii are half of them    */
+    cairn_list weights;  /* sieve: % of the mass that passes each                                */
+    const char *by;      /* list: weights are shares of the "number" or of the "mass" of bodies  */
+    const char *between; /* sieve: passing is linear in the "log" of the size, or "linear" in it */
+    double power; /* gradings: mass goes with value^power; generators and inlets set it (3; radii in
+                     2D: 2; masses: 1)                                                           */
 } cairn_distribution;
 
 /** The table of a distribution kind, NULL past the last. */

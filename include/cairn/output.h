@@ -44,6 +44,10 @@ typedef struct cairn_table {
     double *values;                     /* row by row; NaN: not a number                      */
     int32_t *line;                      /* of each row in its file; 0: it has no lines        */
     size_t capacity;                    /* private: rows that there is memory for             */
+    int64_t *word;                      /* private: of each value where its word begins, or 0 */
+    char *words;                        /* private: words that are no numbers, each with a 0  */
+    size_t word_count, word_room, letter_count, letter_room; /* private                       */
+    bool keeps_words;                                        /* private: csv and text         */
 } cairn_table;
 
 /** How to read a table. Zero is not valid: `frame` is -1 by default. */
@@ -71,6 +75,8 @@ CAIRN_API cairn_status cairn_table_write(const char *path, const cairn_table *ta
                                          cairn_error *error);
 /** The number of a column; -1: there is none of that name. */
 CAIRN_API int cairn_table_find(const cairn_table *table, const char *name);
+/** The word in a row and column of a csv or text table where there is no number; NULL: none. */
+CAIRN_API const char *cairn_table_word(const cairn_table *table, int64_t row, int column);
 /** Free a table; NULL is allowed. */
 CAIRN_API void cairn_table_destroy(cairn_table *table);
 

@@ -89,6 +89,14 @@ typedef struct cairn_force_series {
 /** The table of what a series reads and how often (not its bodies, material and joint). */
 CAIRN_API const cairn_record *cairn_series_record(void);
 
+/** A number that is possible but probably in another unit, such as an angle in degrees. `found`
+ *  has its place and what to write; it is the first of its kind. */
+typedef struct cairn_doubt {
+    cairn_error found;
+    int64_t others; /* more of this kind */
+    const struct cairn_doubt *next;
+} cairn_doubt;
+
 /** A scene in memory. Everything it points to is freed by cairn_scene_destroy. */
 typedef struct cairn_scene {
     char title[128];
@@ -107,11 +115,12 @@ typedef struct cairn_scene {
     const cairn_force_series *series; /* one for each of step.probes                            */
     int inlet_count, outlet_count;
     const char *const *inlet_names, *const *outlet_names; /* by number; "": unnamed             */
+    const cairn_doubt *doubts; /* the last one first; NULL: none                                */
     double overlap;   /* deepest overlap at the start, as a share of the smaller radius          */
     const char *text; /* the file as read, with overrides listed as comments at the end         */
     cairn_link *link; /* the processes that run it together; NULL: this one. Not owned           */
     struct cairn_scene_shared *shared; /* private: what this process has of a world in shares     */
-    void *owner;      /* private                                                                */
+    void *owner; /* private                                                                */
 } cairn_scene;
 
 /** Read a scene and build its world. `overrides` are "path=value" texts applied before anything

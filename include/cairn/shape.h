@@ -107,6 +107,10 @@ CAIRN_API cairn_status cairn_shape_draw(const cairn_shape *shape, int dimension,
                                         const cairn_pose *pose, cairn_polygon_fn *add,
                                         void *context);
 
+/** Largest side of the box about a shape, along the axes of its frame, m; infinite for unbounded
+ *  shapes and containers. Of round shapes but balls it is up to 1 % less. */
+CAIRN_API double cairn_shape_size(const cairn_shape *shape, int dimension);
+
 /* ---- shared data --------------------------------------------------------------------------- */
 
 /** A shape and where it sits in its compound. */

@@ -36,6 +36,10 @@ class Kind:
     def _in_table(self):
         return {k: v for k, v in self.options.items() if k in self.record.options}
 
+    def _refuse_flat(self, dimension):
+        """Refuse vectors of two numbers in 3D: the dimension is known where it is used."""
+        self.record.refuse_flat(self._in_table(), dimension)
+
     def _fill(self, place, keep):
         """Write the options into a struct that has its defaults."""
         self.record.write(place, self._in_table(), keep)

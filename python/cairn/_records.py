@@ -46,6 +46,10 @@ class Option:
         self.expectation = text(room)
 
     @property
+    def in_unit(self) -> str:
+        return f" in {self.unit}" if self.unit else ""
+
+    @property
     def annotation(self) -> str:
         if self.type == "NAME" and self.choices:
             return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
@@ -131,6 +135,8 @@ class Record:
         ffi, keep = self.ffi, []
         room, one, error = (ffi.new("char[]", self.size), ffi.new("cairn_record *"),
                             ffi.new("cairn_error *"))
+        if self.pointer.set_default:
+            self.pointer.set_default(room)
         self._store(room, option, value, keep)
         one.options, one.option_count = option.pointer, 1
         status = self.lib.cairn_record_check(one, room, error)
@@ -145,8 +151,21 @@ class Record:
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
             raise self.refusal(option, value) from error
 
+    def refuse_flat(self, given, dimension):
+        """In 3D vectors have three numbers, as in scenes; two would leave the third at 0."""
+        from ._lib import BadInput
+        for name, value in given.items() if dimension == 3 else ():
+            option = self.options.get(name)
+            if option is not None and option.type == "VECTOR" and len(value) == 2:
+                raise BadInput(f"found {value!r}, 2 numbers, expected 3: x, y and z"
+                               f"{option.in_unit}", name)
+
     def refusal(self, option, value):
         from ._lib import BadInput
+        if option.type == "VECTOR" and hasattr(value, "__len__") and not isinstance(value, str) \
+                and len(value) not in (2, 3):
+            return BadInput(f"found {value!r}, {len(value)} numbers, expected 3: x, y and z (in 2D "
+                            f"2){option.in_unit}", option.name)
         return BadInput(f"found {value!r}, expected {option.expectation}", option.name)
 
     def _put(self, at, option, value, keep):
@@ -159,7 +178,8 @@ class Record:
             ffi.cast("bool *", at)[0] = bool(value)
         elif option.type == "VECTOR":
             v = ffi.cast("cairn_vec3 *", at)
-            v.x, v.y, v.z = vector(value)
+            given = vector(value)
+            v.x, v.y, v.z = given if len(given) == 3 else (*given, v.z)
         elif option.type == "LIST":
             numbers = [number(x) for x in value]
             block = ffi.new("double[]", numbers)
@@ -244,11 +264,9 @@ def whole(value):
 
 
 def vector(value):
-    """Three floats; with two given, the third is 0."""
+    """Three floats; with two, of 2D, the third keeps its default."""
     numbers = [number(x) for x in value]
-    if len(numbers) == 2:
-        numbers.append(0.0)
-    if len(numbers) != 3:
+    if len(numbers) not in (2, 3):
         raise ValueError(value)
     return numbers
 

@@ -14,6 +14,16 @@ def _column(name, doc):
     return property(get, doc=doc)
 
 
+#: how to change what cannot be assigned
+HOW_TO_SET = {
+    **{name: f"body.put({name}=...) changes it between two steps"
+       for name in ("position", "orientation", "angle")},
+    **{name: f"body.put({name}=...) changes it between two steps, and body.drive({name}=...) that "
+             "of a driven body" for name in ("velocity", "angular_velocity")},
+    **{name: "it is given to World.add_body" for name in ("mass", "inertia", "shape", "motion")},
+}
+
+
 class Body:
     """A body of a world. Its numbers are copies, which do not change with the world."""
 
@@ -21,6 +31,12 @@ class Body:
 
     def __init__(self, world, uid: int):
         self.world, self.uid = world, int(uid)
+
+    def __setattr__(self, name, value):
+        how = HOW_TO_SET.get(name)
+        if how is not None:
+            raise AttributeError(f"{name} of a body cannot be assigned; {how}")
+        object.__setattr__(self, name, value)
 
     @property
     def row(self) -> int:
@@ -161,6 +177,7 @@ class Body:
         structs = ffi.new("cairn_driver[]", max(len(given), 1))
         keep: list = []
         for k, motion in enumerate(given):
+            motion._refuse_flat(dimension)
             motion._fill_struct(structs + k, keep)
         self.world._change(lib.cairn_body_drive, lib.cairn_python_body(self.uid), structs,
                            len(given))

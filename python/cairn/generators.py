@@ -13,6 +13,7 @@ class Generator(Kind):
     be distributions."""
 
     def _struct(self, world, keep):
+        self._refuse_flat(world.dimension)
         out = ffi.new("cairn_generator *")
         out[0] = lib.cairn_generator_default(self.kind, world.dimension)
         self._fill(out, keep)

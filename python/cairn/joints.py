@@ -30,6 +30,7 @@ class JointKind(Kind):
         super().__init__(**given, **options)
 
     def _struct(self, dimension, keep):
+        self._refuse_flat(dimension)
         out = ffi.new("cairn_joint_def *")
         out[0] = lib.cairn_joint_def_default()
         out.kind = self.kind

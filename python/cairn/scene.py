@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+import warnings
 import weakref
 
 import numpy as np
@@ -15,7 +16,7 @@ from . import _records
 from ._lib import (BadInput, Caller, Destroyer, Error, NotFound, Struct, check, ffi, lib,
                    new_error, position, process, text)
 from .body import Body
-from .world import STEP, StepReport, World, _Meter
+from .world import STEP, StepReport, UnitWarning, World, _Meter
 
 RUN = _records.single(ffi, lib, "RunOptions")
 
@@ -106,7 +107,21 @@ def load(scene, set: dict | None = None, folder=None) -> "Scene":
     with _SceneFile(scene, folder) as path:
         status = lib.cairn_scene_load(path, texts_of_c(changes, keep), len(changes), out, error)
     check(status, error)
+    _warn(out[0], isinstance(scene, dict))
     return Scene(out[0], scene, set)
+
+
+def _warn(scene, is_dict):
+    """Numbers that are probably in another unit, as `cairn check` says. A dict has no lines."""
+    doubt, told = scene.doubts, []
+    while doubt:
+        found = doubt.found
+        place = "" if is_dict else f"{text(found.file)}:{found.line}:{found.column}: "
+        more = f" (and {doubt.others} more like this)" if doubt.others else ""
+        told.insert(0, f"{place}{text(found.key)}: {text(found.message)}{more}")
+        doubt = doubt.next
+    for message in told:
+        warnings.warn(message, UnitWarning, stacklevel=3)
 
 
 def _change(tree, path, value):

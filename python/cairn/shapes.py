@@ -17,6 +17,7 @@ class Shape(Kind):
 
     def _struct(self, dimension):
         """The struct of the library, and objects that must outlive it."""
+        self._refuse_flat(dimension)
         out, keep = ffi.new("cairn_shape *"), [self._geometry]
         out[0] = lib.cairn_shape_default(self.kind, dimension)
         self._fill(out, keep)

@@ -21,6 +21,7 @@ MEASURE = _records.single(ffi, lib, "MeasureOptions")
 def _options(given, dimension):
     out, keep = ffi.new("cairn_measure_options *"), []
     out[0] = lib.cairn_measure_options_default()
+    MEASURE.refuse_flat(given, dimension)
     MEASURE.write(out, given, keep)
     error = new_error()
     check(lib.cairn_measure_options_check(out, dimension, error), error)

@@ -238,7 +238,8 @@ class World(Caller):
             return material.number
         if isinstance(material, (int, np.integer)) and not isinstance(material, bool):
             return int(material)
-        raise BadInput(f"found {material!r}, expected a material", "material")
+        raise BadInput(f"found {material!r}, expected a material, which World.add_material returns",
+                       "material")
 
     # ---- bodies ---------------------------------------------------------------------------------
 
@@ -254,14 +255,15 @@ class World(Caller):
         if turn is not None:
             q = out.orientation
             q.w, q.x, q.y, q.z = quaternion(turn)
+        BODY.refuse_flat(given, self.dimension)
         BODY.write(out, given, keep)
         return out
 
-    @staticmethod
-    def _attach(out, drivers, loads, keep):
+    def _attach(self, out, drivers, loads, keep):
         for name, items in (("driver", drivers), ("load", loads)):
             structs = ffi.new(f"cairn_{name}[]", max(len(items), 1))
             for k, item in enumerate(items):
+                item._refuse_flat(self.dimension)
                 item._fill_struct(structs + k, keep)
             keep.append(structs)
             setattr(out, name + "s", structs)
@@ -465,6 +467,7 @@ class World(Caller):
         keep: list = []
         out = ffi.new("cairn_inlet_def *")
         out[0] = lib.cairn_inlet_def_default()
+        INLET.refuse_flat(options, self.dimension)
         INLET.write(out, options, keep)
         generators.fill_grains(out, {"shape": shape, "radius": radius, "material": material}, self,
                                keep)
@@ -620,7 +623,7 @@ class World(Caller):
         h = self._step.time_step
         if not (h > 0):
             raise BadInput("found 0, expected a number > 0 s", "time_step")
-        if not (0 <= duration < float("inf")):
+        if isinstance(duration, (str, bytes)) or not 0 <= duration < float("inf"):
             raise BadInput(f"found {duration!r}, expected a number >= 0 s", "duration")
         total = int(np.ceil(duration / h * (1 - 1e-12) - 1e-9)) if duration > 0 else 0
         meter = _Meter(start, duration) if progress else None

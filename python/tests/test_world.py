@@ -463,3 +463,76 @@ def test_contacts_are_sorted_into_a_list_that_knew_faces():
     world.add_body(cairn.Sphere(radius=0.1), motion="fixed", position=(50, 0, 5))
     world.step()
     assert len(world.contacts) == 2
+
+
+# ---- what one types wrongly ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [
+    lambda w: w.add_body(cairn.Sphere(radius=0.1), position=(0, 1)),
+    lambda w: w.add_body(cairn.Box(size=(1, 1)), position=(5, 0, 1)),
+    lambda w: w.add_body(cairn.HalfSpace(axis=(0, 1)), motion="fixed"),
+    lambda w: w.add_body(cairn.Sphere(radius=0.1), velocity=np.array([1.0, 2.0])),
+    lambda w: w.add_body(cairn.Sphere(radius=0.1), loads=[cairn.loads.Constant(force=(1, 2))]),
+    lambda w: w.add_body(cairn.Sphere(radius=0.1), motion="driven",
+                         drivers=[cairn.drivers.Velocity(velocity=(1, 2))]),
+    lambda w: w.add_joint(cairn.joints.Revolute(anchor=(0, 1)), w.ball),
+    lambda w: w.generate(cairn.generators.Grid(count=(2, 2), spacing=(1, 1, 1), radius=0.1)),
+    lambda w: w.add_inlet(count=1, rate=1, centre=(0, 2), radius=0.1),
+])
+def test_vectors_have_three_numbers_in_space(world, make):
+    """As in scenes; a third number of 0 would put bodies where nobody wanted them."""
+    count = world.body_count
+    with pytest.raises(cairn.BadInput, match="2 numbers, expected 3: x, y and z"):
+        make(world)
+    assert world.body_count == count
+
+
+def test_vectors_have_two_numbers_in_the_plane():
+    """The third one keeps its default, as the number of layers of a grid, 1."""
+    world = cairn.World(2)
+    assert world.generate(cairn.generators.Grid(count=(2, 3), spacing=(1, 1), radius=0.1)) == 6
+    world.add_body(cairn.Box(size=(1, 2)), position=(9, 0))
+    world.add_body(cairn.HalfSpace(axis=(1, 0)), motion="fixed", position=(-9, 0))
+
+
+def test_four_numbers_are_no_position(world):
+    with pytest.raises(cairn.BadInput) as caught:
+        world.add_body(cairn.Sphere(radius=0.1), position=(0, 0, 1, 2))
+    assert caught.value.key == "position"
+    assert caught.value.message == ("found (0, 0, 1, 2), 4 numbers, expected 3: x, y and z (in 2D "
+                                    "2) in m")
+
+
+def test_a_material_is_no_name(world):
+    for make in (lambda: world.add_body(cairn.Sphere(radius=0.1), material="steel"),
+                 lambda: setattr(world.ball, "material", "steel")):
+        with pytest.raises(cairn.BadInput, match="found 'steel', expected a material, which "
+                                                 "World.add_material returns"):
+            make()
+
+
+@pytest.mark.parametrize("name, value, how", [
+    ("velocity", (1, 0, 0), r"body.put\(velocity=...\).*body.drive\(velocity=...\)"),
+    ("position", (0, 0, 1), r"body.put\(position=...\)"),
+    ("orientation", (1, 0, 0, 0), r"body.put\(orientation=...\)"),
+    ("mass", 3, "it is given to World.add_body"),
+])
+def test_assignments_tell_what_to_call(world, name, value, how):
+    with pytest.raises(AttributeError, match=f"{name} of a body cannot be assigned; .*{how}"):
+        setattr(world.ball, name, value)
+
+
+def test_a_duration_is_a_number(world):
+    with pytest.raises(cairn.BadInput, match="duration: found '1', expected a number >= 0 s"):
+        world.run("1")
+    assert world.time == 0
+
+
+def test_scenes_in_other_units_are_doubted(recwarn):
+    scene = {"cairn": 1, "dimension": 2, "run": {"time_step": 1e-3, "duration": 1},
+             "bodies": [{"shape": {"box": {"size": [1, 1]}}, "angle": 45}]}
+    cairn.load(scene)
+    assert [(w.category, str(w.message)) for w in recwarn] == [
+        (cairn.UnitWarning, "bodies.0.angle: found 45 rad, more than a full turn; if it is in "
+                            "degrees, write 0.7854")]

@@ -249,7 +249,16 @@ static cairn_status unknown_name(parser *p, const char *start, const char *name)
     if (near_one)
         return cairn_fail(p->error, CAIRN_BAD_INPUT, NULL, "unknown name '%s'; did you mean '%s'?",
                           name, near_one);
-    return cairn_fail(p->error, CAIRN_BAD_INPUT, NULL, "unknown name '%s'", name);
+    char names[300] = "";
+    size_t used = 0;
+    for (int i = 0; i < p->count && used < sizeof names; i++)
+        used +=
+            (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", p->names[i]);
+    return cairn_fail(p->error, CAIRN_BAD_INPUT, NULL, "unknown name '%s'%s%s%s", name,
+                      p->count > 1   ? ", expected one of "
+                      : p->count > 0 ? ", expected "
+                                     : "",
+                      names, names[0] ? ", or a function" : "");
 }
 
 /* A variable, a function or pi. The names of the caller come first. */

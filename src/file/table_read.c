@@ -65,7 +65,16 @@ void cairn_table_destroy(cairn_table *table)
         cairn_memory_free(table->columns[i]);
     cairn_memory_free(table->values);
     cairn_memory_free(table->line);
+    cairn_memory_free(table->word);
+    cairn_memory_free(table->words);
     cairn_memory_free(table);
+}
+
+const char *cairn_table_word(const cairn_table *table, int64_t row, int column)
+{
+    size_t place = (size_t)row * (size_t)table->column_count + (size_t)column;
+    return place < table->word_count && table->word[place] > 0 ? table->words + table->word[place]
+                                                               : NULL;
 }
 
 int cairn_table_find(const cairn_table *table, const char *name)
@@ -215,6 +224,27 @@ static cairn_status number_columns(cairn_table *t, const lines *l, int count)
     return CAIRN_OK;
 }
 
+/* Keep a word of the last row that is no number. Tables of numbers have no memory for words. Byte 0
+ * of the words is not used: an offset of 0 is no word. */
+static cairn_status keep_word(cairn_table *t, int column, word w)
+{
+    size_t place = (size_t)t->row_count * (size_t)t->column_count + (size_t)column;
+    void *places = t->word, *letters = t->words;
+    cairn_status status = cairn_memory_reserve(&places, &t->word_room, place + 1, sizeof *t->word);
+    t->word = places;
+    TRY(status);
+    t->letter_count += t->letter_count == 0;
+    status = cairn_memory_reserve(&letters, &t->letter_room, t->letter_count + w.length + 1, 1);
+    t->words = letters;
+    TRY(status);
+    memcpy(t->words + t->letter_count, w.text, w.length);
+    t->words[t->letter_count + w.length] = '\0';
+    t->word[place] = (int64_t)t->letter_count;
+    t->letter_count += w.length + 1;
+    t->word_count = place + 1;
+    return CAIRN_OK;
+}
+
 /* A row of numbers; words that are none become NaN, which is an error only if somebody needs
  * them. Lines may be longer only where `rest` is set. */
 static cairn_status take_row(cairn_table *t, const lines *l, char separator, bool rest)
@@ -224,9 +254,13 @@ static cairn_status take_row(cairn_table *t, const lines *l, char separator, boo
     int i = 0;
     TRY(cairn_table_reserve(t, t->row_count + 1));
     double *row = t->values + (size_t)t->row_count * (size_t)t->column_count;
-    for (; next_word(l, &at, separator, &w); i++)
-        if (i < t->column_count)
-            row[i] = number_of(w);
+    for (; next_word(l, &at, separator, &w); i++) {
+        if (i >= t->column_count)
+            continue;
+        row[i] = number_of(w);
+        if (t->keeps_words && isnan(row[i]) && w.length > 0)
+            TRY(keep_word(t, i, w));
+    }
     if (i < t->column_count || (i > t->column_count && !rest)) {
         char message[100];
         snprintf(message, sizeof message, "found %d columns, expected %d", i, t->column_count);
@@ -278,6 +312,7 @@ static cairn_status read_text(lines *l, const cairn_table_options *options, cair
     lines comment = { 0 };
     char separator = 0;
     (void)options;
+    t->keeps_words = true;
     while (next_line(l)) {
         if (l->length == 0)
             continue;

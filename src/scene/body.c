@@ -179,6 +179,7 @@ static cairn_status read_def(cairn_scene_build *b, const cairn_yaml_node *node, 
     const cairn_scene_keys keys = cairn_scene_body_keys();
     const cairn_yaml_node *drivers = cairn_yaml_find(node, "drivers");
     const cairn_yaml_node *loads = cairn_yaml_find(node, "loads");
+    TRY(cairn_scene_refuse_stray(b, node, "shape", &cairn_scene_shapes));
     TRY(cairn_scene_check_keys(b, node, &keys));
     TRY(read_motion(b, cairn_yaml_find(node, "motion"), &def->motion));
     TRY(check_motion(b, node, def));

@@ -350,7 +350,8 @@ static cairn_scene_keys table_keys(void)
     static const cairn_scene_key further[] = {
         { "file", true, "the table, in the scene's folder or below",
           "{\"type\": \"string\", \"minLength\": 1}" },
-        { "columns", false, "names or numbers of the columns x, y, z, radius, mass, vx, ...",
+        { "columns", false,
+          "names or numbers of the columns x, y, z, radius, shape, size_x, file, mass, vx, ...",
           "{\"type\": \"object\", \"additionalProperties\": {\"type\": [\"string\", "
           "\"integer\"]}}" },
         { "path", false, "hdf5: path of the group that has the columns", "{\"type\": \"string\"}" },

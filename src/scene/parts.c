@@ -301,13 +301,11 @@ static int find_parameter(const parameters *p, const char *name, size_t length)
 static cairn_status unknown_parameter(cairn_scene_build *b, const cairn_yaml_node *node,
                                       size_t offset, const parameters *p)
 {
-    char message[256], word[NAME_BYTES];
+    const cairn_scene_words known = { p->names, p->count, "the scene has none" };
+    char message[500], word[NAME_BYTES];
     const char *name = node->text + offset;
     snprintf(word, sizeof word, "%.*s", (int)name_length(name), name);
-    const char *nearest = cairn_nearest_name(word, p->names, p->count);
-    snprintf(message, sizeof message, "unknown parameter '%s'%s%s%s", word,
-             nearest ? "; did you mean '" : ", expected one of those under 'parameters'",
-             nearest ? nearest : "", nearest ? "'?" : "");
+    cairn_scene_unknown("parameter", word, &known, message, sizeof message);
     return fail_within(b, node, offset, message);
 }
 
@@ -525,14 +523,11 @@ cairn_status cairn_scene_check_parameter(cairn_scene_build *b, const char *assig
         if (count < MOST_PARAMETERS)
             names[count++] = n->key;
     }
-    char word[NAME_BYTES], key[sizeof prefix + NAME_BYTES];
+    const cairn_scene_words known = { names, count, "the scene has none" };
+    char word[NAME_BYTES], key[sizeof prefix + NAME_BYTES], message[500];
     snprintf(word, sizeof word, "%.*s", (int)(length < NAME_BYTES ? length : NAME_BYTES - 1), name);
     snprintf(key, sizeof key, "%s%s", prefix, word);
     snprintf(b->error->file, sizeof b->error->file, "--set");
-    const char *nearest = cairn_nearest_name(word, names, count);
-    return cairn_fail(b->error, CAIRN_BAD_INPUT, key, "unknown parameter '%s'%s%s%s", word,
-                      nearest ? "; did you mean '"
-                      : count ? ", expected one of the scene"
-                              : "",
-                      nearest ? nearest : "", nearest ? "'?" : "");
+    cairn_scene_unknown("parameter", word, &known, message, sizeof message);
+    return cairn_fail(b->error, CAIRN_BAD_INPUT, key, "%s", message);
 }

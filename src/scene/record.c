@@ -36,41 +36,21 @@ static void known_keys(const cairn_scene_keys *keys, const char *names[MAX_KNOWN
     names[count] = NULL;
 }
 
-/* "a, b, c", ending with dots if not all names fit. */
-static void join(const char *const *words, char *text, size_t capacity)
+/* The number of names before the final NULL. */
+static int count_words(const char *const *words)
 {
-    static const char more[] = ", ...";
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; words[i]; i++) {
-        bool fits = used + strlen(words[i]) + 2 + sizeof more <= capacity;
-        used += (size_t)snprintf(text + used, capacity - used, "%s%s", fits && i ? ", " : "",
-                                 fits ? words[i] : more);
-        if (!fits)
-            return;
-    }
+    int count = 0;
+    while (words[count])
+        count++;
+    return count;
 }
 
-/* A near name is most likely a misspelling and is suggested alone; otherwise all known names are
- * listed. */
 cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *node, bool at_key,
                                    const char *noun, const char *const *known)
 {
-    const char *word = at_key ? node->key : node->text;
-    char message[500], list[400];
-    int count = 0;
-    while (known[count])
-        count++;
-    const char *nearest = cairn_nearest_name(word, known, count);
-    join(known, list, sizeof list);
-    if (count == 0)
-        snprintf(message, sizeof message, "unknown %s '%.60s': none has a name", noun, word);
-    else if (nearest)
-        snprintf(message, sizeof message, "unknown %s '%.60s'; did you mean '%s'?", noun, word,
-                 nearest);
-    else
-        snprintf(message, sizeof message, "unknown %s '%.60s', expected one of %s", noun, word,
-                 list);
+    const cairn_scene_words words = { known, count_words(known), "none has a name" };
+    char message[500];
+    cairn_scene_unknown(noun, at_key ? node->key : node->text, &words, message, sizeof message);
     return at_key ? cairn_yaml_fail_key(node, b->error, "%s", message)
                   : cairn_yaml_fail(node, NULL, b->error, "%s", message);
 }
@@ -112,14 +92,16 @@ cairn_status cairn_scene_check_keys(cairn_scene_build *b, const cairn_yaml_node 
     known_keys(keys, known);
     if (mapping->kind != CAIRN_YAML_MAPPING && !cairn_yaml_is_null(mapping)) {
         cairn_yaml_describe(mapping, found, sizeof found);
-        join(known, list, sizeof list);
+        cairn_scene_join(known, count_words(known), list, sizeof list);
         return cairn_yaml_fail(mapping, NULL, b->error, "found %s, expected a mapping%s%s", found,
                                list[0] ? " with some of the keys " : "", list);
     }
     /* unknown keys come first: a required key that is misspelt is better reported as such */
     for (const cairn_yaml_node *n = mapping->first; n; n = n->next)
-        if (!is_known(known, n->key))
+        if (!is_known(known, n->key)) {
+            TRY(cairn_yaml_refuse_comma(n, b->error));
             return cairn_scene_fail_word(b, n, true, "key", known);
+        }
     TRY(check_required(b, mapping, keys->record));
     TRY(check_required(b, mapping, keys->second));
     for (int i = 0; i < keys->further_count; i++)
@@ -202,7 +184,7 @@ static cairn_status read_varying(cairn_scene_build *b, const cairn_yaml_node *no
                                  const cairn_option *option, double *out)
 {
     bool scalar = node->kind == CAIRN_YAML_SCALAR;
-    if (cairn_yaml_is_null(node) || (scalar && is_lone_word(node)) ||
+    if (cairn_yaml_is_null(node) || (scalar && (is_lone_word(node) || cairn_yaml_comma(node))) ||
         node->kind == CAIRN_YAML_LIST || b->varying_count == CAIRN_SCENE_MOST_VARYING)
         return unexpected(b, node, option);
     cairn_scene_varying *v = &b->varying[b->varying_count];
@@ -254,7 +236,7 @@ static cairn_status read_number(cairn_scene_build *b, const cairn_yaml_node *nod
         return isfinite(number) ? CAIRN_BAD_INPUT : CAIRN_NOT_FINITE;
     }
     *out = number;
-    return CAIRN_OK;
+    return cairn_scene_doubt_number(b, node, option, number);
 }
 
 /* Compared as doubles, the type of the ranges in the tables; large bounds need not be exact. */
@@ -337,8 +319,11 @@ static cairn_status wrong_length(cairn_scene_build *b, const cairn_yaml_node *no
 {
     char found[80];
     cairn_yaml_describe(node, found, sizeof found);
-    return cairn_yaml_fail(node, NULL, b->error, "found %s, expected %s%s%s in %dD", found, wanted,
-                           option->unit[0] ? " in " : "", option->unit, b->dimension);
+    return cairn_yaml_fail(node, NULL, b->error, "found %s, expected %s%s%s in %dD%s", found,
+                           wanted, option->unit[0] ? " in " : "", option->unit, b->dimension,
+                           cairn_yaml_has_commas(node, b->dimension)
+                               ? "; the decimal mark is a point, as in 0.5"
+                               : "");
 }
 
 /* In 2D rotation is about z: one number, or three with x = y = 0. */
@@ -370,7 +355,9 @@ static cairn_status read_vector(cairn_scene_build *b, const cairn_yaml_node *nod
     if (flat && cairn_scene_is_angular(option))
         return read_angular_2d(b, node, option, out);
     if (node->kind != CAIRN_YAML_LIST || (node->count != 3 && !(flat && node->count == 2)))
-        return wrong_length(b, node, option, flat ? "a list of 2 numbers" : "a list of 3 numbers");
+        return wrong_length(b, node, option,
+                            flat ? "a list of 2 numbers, x and y,"
+                                 : "a list of 3 numbers, x, y and z,");
     cairn_vec3 v = *out;
     const cairn_yaml_node *x = node->first, *y = x->next, *z = y->next;
     b->part = 0;
@@ -467,10 +454,13 @@ cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node
         }
     }
     known[count] = NULL;
+    cairn_yaml_describe(node, found, sizeof found);
+    if (cairn_scene_form(node, choice, list, sizeof list))
+        return cairn_yaml_fail(node, NULL, b->error, "found %s%s, expected a mapping like %s",
+                               found, node->count > 1 ? " with several keys" : "", list);
     if (mapping || word)
         return cairn_scene_fail_word(b, *value, mapping, choice->noun, known);
-    cairn_yaml_describe(node, found, sizeof found);
-    join(known, list, sizeof list);
+    cairn_scene_join(known, count_words(known), list, sizeof list);
     return cairn_yaml_fail(node, NULL, b->error,
                            "found %s%s, expected %s %s as a mapping with one key, one of %s", found,
                            node->count > 1 ? " with several keys" : "",
@@ -497,6 +487,34 @@ cairn_status cairn_scene_read_options(cairn_scene_build *b, const cairn_yaml_nod
     const cairn_yaml_node given = cairn_scene_options_of(node, record->name);
     TRY(cairn_scene_check_keys(b, &given, &keys));
     return cairn_scene_read_record(b, &given, record, options);
+}
+
+/* Read a distribution: a number, which is the constant one, or {kind: {...}}. */
+cairn_status cairn_scene_read_distribution(cairn_scene_build *b, const cairn_yaml_node *node,
+                                           cairn_distribution *out)
+{
+    double value;
+    int kind;
+    const cairn_yaml_node *options;
+    cairn_error said = { 0 };
+    if (cairn_yaml_real(node, &value)) {
+        *out = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+        out->value = value;
+        said.key[0] = '\0';
+        cairn_status status = cairn_distribution_check(out, &said);
+        said.key[0] = '\0';
+        return cairn_scene_blame(b, status, node, &said);
+    }
+    TRY(cairn_scene_read_choice(b, node, &cairn_scene_distributions, &kind, &options));
+    *out = cairn_distribution_default((cairn_distribution_kind)kind);
+    const cairn_scene_keys keys = { .record = cairn_distribution_record(kind) };
+    if (options->kind == CAIRN_YAML_SCALAR && !cairn_yaml_is_null(options))
+        return cairn_yaml_fail(options, NULL, b->error,
+                               "found '%.40s', expected a number or a mapping {%s: {...}}",
+                               options->text, keys.record->name);
+    TRY(cairn_scene_check_keys(b, options, &keys));
+    TRY(cairn_scene_read_record(b, options, keys.record, out));
+    return cairn_scene_blame(b, cairn_distribution_check(out, &said), options, &said);
 }
 
 /* Bytes of UTF-8 above 127 count as printable. */
@@ -543,6 +561,14 @@ cairn_status cairn_scene_refuse_both(cairn_scene_build *b, const cairn_yaml_node
     const cairn_yaml_node *second = cairn_yaml_find(mapping, other);
     if (!first || !second)
         return CAIRN_OK;
+    /* what an override adds is told there, with the place of what it is added to */
+    const cairn_yaml_node *set = first->line == 0 ? first : second->line == 0 ? second : NULL;
+    const cairn_yaml_node *there = set == first ? second : first;
+    if (set && there->line > 0)
+        return cairn_yaml_fail_key(set, b->error,
+                                   "found both '%s' and '%s', expected one of them; '%s' is in %s, "
+                                   "line %d",
+                                   one, other, there->key, there->file, there->key_line);
     return cairn_yaml_fail_key(second, b->error, "found both '%s' and '%s', expected one of them",
                                one, other);
 }
@@ -585,6 +611,7 @@ cairn_status cairn_scene_blame(cairn_scene_build *b, cairn_status status,
                                const cairn_yaml_node *node, const cairn_error *said)
 {
     cairn_error copy = *said; /* `said` may be b->error itself, which is overwritten below */
+    cairn_scene_name_bodies(b->scene, said->message, copy.message, sizeof copy.message);
     if (status == CAIRN_OK)
         return CAIRN_OK;
     if (status == CAIRN_NO_MEMORY)

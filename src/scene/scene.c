@@ -197,6 +197,7 @@ static cairn_status build(cairn_scene_build *b)
     if (b->chooses_backend && !b->share)
         b->scene->step.backend =
             cairn_world_choose_backend(b->scene->world, &b->scene->step, "cuda", b->bodies_to_come);
+    TRY(cairn_scene_doubt_world(b));
     return b->share ? CAIRN_OK : cairn_scene_check_overlap(b);
 }
 
@@ -222,6 +223,7 @@ static cairn_status load(cairn_scene_build *b, const cairn_scene_request *asked,
 {
     TRY(asked->text ? cairn_scene_text_add(b, text, asked->text, asked->length)
                     : cairn_scene_text_read(b, asked->path, text));
+    TRY(cairn_scene_refuse_foreign(b, asked->path, text->text ? text->text : ""));
     TRY(cairn_yaml_parse(&b->tree, text->text, text->length, asked->path, b->error));
     if (!b->tree.root)
         return fail_file(b, asked->path, CAIRN_BAD_INPUT,

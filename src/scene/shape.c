@@ -201,6 +201,13 @@ static cairn_status load_file(cairn_scene_build *b, const cairn_yaml_node *node,
     return status;
 }
 
+cairn_status cairn_scene_load_shape(cairn_scene_build *b, const cairn_yaml_node *file,
+                                    cairn_shape_kind kind, double scale, const cairn_geometry **out)
+{
+    load_fn *load = kind == CAIRN_SHAPE_MESH ? cairn_mesh_load : cairn_hull_load;
+    return load_file(b, file, scale, load, out);
+}
+
 /* ---- kinds with data ------------------------------------------------------------------------ */
 
 /* The convex hull of points that are listed in the scene, or of the vertices of a file. */

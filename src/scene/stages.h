@@ -195,6 +195,19 @@ typedef struct cairn_scene_varying {
 
 enum { CAIRN_SCENE_MOST_VARYING = 4 };
 
+/* What is doubted about numbers of a scene (doubts.c). */
+typedef enum cairn_scene_doubtful {
+    CAIRN_DOUBT_DEGREES,
+    CAIRN_DOUBT_LIMITS,
+    CAIRN_DOUBT_PERCENT,
+    CAIRN_DOUBT_DENSITY,
+    CAIRN_DOUBT_GRAVITY,
+    CAIRN_DOUBT_FILE,
+    CAIRN_DOUBT_SIZE,
+    CAIRN_DOUBT_STEP,
+    CAIRN_DOUBT_COUNT
+} cairn_scene_doubtful;
+
 /* A scene under construction. It exists only during cairn_scene_load; the scene outlives it. */
 typedef struct cairn_scene_build {
     cairn_scene *scene;
@@ -217,9 +230,11 @@ typedef struct cairn_scene_build {
     /* functions read since the last call of cairn_scene_vary, and the part that is being read */
     cairn_scene_varying varying[CAIRN_SCENE_MOST_VARYING];
     int varying_count, part;
-    cairn_scene_file *files;  /* files read so far, newest first */
-    cairn_scene_share *share; /* NULL: this process makes all bodies */
-    cairn_error *error;       /* never NULL            */
+    cairn_scene_file *files;                /* files read so far, newest first */
+    cairn_scene_share *share;               /* NULL: this process makes all bodies */
+    double smallest_to_come;                /* m: radius, of inlets; 0: not known */
+    cairn_doubt *doubts[CAIRN_DOUBT_COUNT]; /* by what is doubted; NULL: nothing so far */
+    cairn_error *error;                     /* never NULL            */
 } cairn_scene_build;
 
 /* ---- before the tree is interpreted, in parts.c and scene.c ---------------------------------- */
@@ -301,12 +316,50 @@ cairn_status cairn_scene_refuse_both(cairn_scene_build *b, const cairn_yaml_node
  * or at its value. `known` ends with NULL. */
 cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *node, bool at_key,
                                    const char *noun, const char *const *known);
+/*  doubts, in doubts.c ---------------------------------------------------------------------- */
+
+/* Note a number that was read, if it looks like one in another unit. */
+cairn_status cairn_scene_doubt_number(cairn_scene_build *b, const cairn_yaml_node *node,
+                                      const cairn_option *option, double number);
+/* The same for the bodies that an inlet will bring. */
+cairn_status cairn_scene_doubt_inlet(cairn_scene_build *b, const cairn_yaml_node *node,
+                                     const cairn_inlet_def *def);
+/* The same for the sizes of bodies and the step, when all bodies exist. */
+cairn_status cairn_scene_doubt_world(cairn_scene_build *b);
+
+/* ---- hints in messages, in hints.c ----------------------------------------------------------- */
+
+/* Names that are possible; `none` is said if there are none. */
+typedef struct cairn_scene_words {
+    const char *const *items;
+    int count;
+    const char *none;
+} cairn_scene_words;
+
+/* "a, b, c", ending with dots if not all names fit. */
+void cairn_scene_join(const char *const *words, int count, char *text, size_t capacity);
+/* "unknown noun 'word'" with the name that is meant, or all of them. */
+void cairn_scene_unknown(const char *noun, const char *word, const cairn_scene_words *known,
+                         char *text, size_t capacity);
+/* How the kind is written of which the node has the name and options in a wrong form, such as
+ * `sphere, radius 0.1`; false: it is not of this kind. */
+bool cairn_scene_form(const cairn_yaml_node *node, const cairn_scene_choice *choice, char *text,
+                      size_t capacity);
+/* Refuse a required option of a kind that stands beside its bare name: shape: sphere, radius. */
+cairn_status cairn_scene_refuse_stray(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                      const char *key, const cairn_scene_choice *choice);
+/* Refuse the text of a file in XML, such as a URDF file, by its name. */
+cairn_status cairn_scene_refuse_foreign(cairn_scene_build *b, const char *path, const char *text);
+
 /* Copy a text into the arena of the scene. */
 cairn_status cairn_scene_keep_text(cairn_scene_build *b, const char *text, const char **out);
 /* Read a function of time: a number, an expression of t, or {kind: {...}}. Its data are in the
  * arena of the scene. */
 cairn_status cairn_scene_read_function(cairn_scene_build *b, const cairn_yaml_node *node,
                                        cairn_function *out);
+/* Read a distribution: a number, which is the constant one, or {kind: {...}}. */
+cairn_status cairn_scene_read_distribution(cairn_scene_build *b, const cairn_yaml_node *node,
+                                           cairn_distribution *out);
 /* Give the functions that were read for an object to the world, as what[part] of the object with
  * this number. */
 cairn_status cairn_scene_vary(cairn_scene_build *b, const cairn_varied *what, int index);
@@ -354,6 +407,11 @@ cairn_status cairn_scene_read_shape(cairn_scene_build *b, const cairn_yaml_node 
                                     cairn_shape *out);
 /* The number of the material that a node names (world.c). */
 cairn_status cairn_scene_find_material(cairn_scene_build *b, const cairn_yaml_node *node, int *out);
+/* The shared data of a mesh or polyhedron from the file that a node names; *out is a reference that
+ * the caller releases. */
+cairn_status cairn_scene_load_shape(cairn_scene_build *b, const cairn_yaml_node *file,
+                                    cairn_shape_kind kind, double scale,
+                                    const cairn_geometry **out);
 /* Make the bodies of a table. */
 cairn_status cairn_scene_read_table(cairn_scene_build *b, const cairn_yaml_node *node);
 /* Report an error of a file, with its line, at the node of the scene that names the file. */

@@ -1,5 +1,5 @@
 /* table.c - bodies from a table: a file of rows with named columns (cairn/output.h), each of which
- * becomes a sphere, or a body of one given shape.
+ * becomes a sphere, a body of the shape that its row says, or one of a shape that is given for all.
  *
  * A scene says which column is what; for columns with usual names it need not. Lengths and
  * velocities are multiplied by `scale`, positions then shifted by `origin`. Angular velocities are
@@ -34,7 +34,29 @@ enum {
     QZ,
     ANGLE,
     TYPE,
+    SIZE_X,
+    SIZE_Y,
+    SIZE_Z,
+    HEIGHT,
+    LENGTH,
+    SHAPE,
+    FILE_NAME,
     QUANTITIES
+};
+
+/* Shapes that a row can have, with what they need; X ends the list. */
+static const struct {
+    cairn_shape_kind kind;
+    int needs[4];
+} forms[] = {
+    { CAIRN_SHAPE_SPHERE, { RADIUS } },
+    { CAIRN_SHAPE_BOX, { SIZE_X, SIZE_Y, SIZE_Z } },
+    { CAIRN_SHAPE_ELLIPSOID, { SIZE_X, SIZE_Y, SIZE_Z } },
+    { CAIRN_SHAPE_CAPSULE, { RADIUS, LENGTH } },
+    { CAIRN_SHAPE_CYLINDER, { RADIUS, HEIGHT } },
+    { CAIRN_SHAPE_CONE, { RADIUS, HEIGHT } },
+    { CAIRN_SHAPE_MESH, { FILE_NAME } },
+    { CAIRN_SHAPE_POLYHEDRON, { FILE_NAME } },
 };
 
 /* Names that files use for it, the one of `columns` first. */
@@ -58,6 +80,13 @@ static const char *const names[QUANTITIES][6] = {
     [QZ] = { "qz", "orientation:3", "q:3" },
     [ANGLE] = { "angle" },
     [TYPE] = { "type" },
+    [SIZE_X] = { "size_x", "sx", "size:0" },
+    [SIZE_Y] = { "size_y", "sy", "size:1" },
+    [SIZE_Z] = { "size_z", "sz", "size:2" },
+    [HEIGHT] = { "height" },
+    [LENGTH] = { "length" },
+    [SHAPE] = { "shape" },
+    [FILE_NAME] = { "file" },
 };
 
 /* The names that a table without names has by position, in 3D and in 2D. */
@@ -119,6 +148,15 @@ static cairn_status read_columns(cairn_scene_build *b, const cairn_yaml_node *no
     return CAIRN_OK;
 }
 
+/* Columns of numbers that happen to be called shape or file say nothing about shapes. */
+static int guessed(const cairn_table *t, int quantity, int column)
+{
+    bool says = quantity != SHAPE && quantity != FILE_NAME;
+    for (int64_t row = 0; column >= 0 && row < t->row_count && !says; row++)
+        says = cairn_table_word(t, row, column) != NULL;
+    return says ? column : -1;
+}
+
 /* Columns that the scene does not name are found by their usual names, or in a table without names
  * by their places. */
 static void guess_columns(cairn_scene_build *b, source *s, bool any_named)
@@ -129,7 +167,7 @@ static void guess_columns(cairn_scene_build *b, source *s, bool any_named)
     bool bare = strcmp(t->columns[0], "1") == 0;
     for (int q = 0; q < QUANTITIES; q++)
         for (int k = 0; k < 6 && names[q][k] && s->column[q] < 0; k++)
-            s->column[q] = cairn_table_find(t, names[q][k]);
+            s->column[q] = guessed(t, q, cairn_table_find(t, names[q][k]));
     for (int i = 0; i < count && i < t->column_count && bare && !any_named; i++)
         s->column[places[i]] = i;
 }
@@ -149,8 +187,9 @@ static cairn_status check_columns(cairn_scene_build *b, const source *s)
                                    "the table has no column '%s', expected it or 'columns: {%s: "
                                    "...}'; it has %s",
                                    names[needed[i]][0], names[needed[i]][0], list);
-    if (s->shape.kind == CAIRN_SHAPE_COUNT && s->column[RADIUS] < 0 && s->column[DIAMETER] < 0 &&
-        !(s->options.radius > 0))
+    bool shaped = s->column[SHAPE] >= 0 || s->column[FILE_NAME] >= 0 || s->column[SIZE_X] >= 0;
+    if (s->shape.kind == CAIRN_SHAPE_COUNT && !shaped && s->column[RADIUS] < 0 &&
+        s->column[DIAMETER] < 0 && !(s->options.radius > 0))
         return cairn_yaml_fail(s->node, "radius", b->error,
                                "the table has no radius, expected a column or the key 'radius'; it "
                                "has %s",
@@ -247,21 +286,105 @@ static cairn_status take_motion(cairn_scene_build *b, const source *s, int64_t r
     return CAIRN_OK;
 }
 
+/* ---- shapes of rows ------------------------------------------------------------------------- */
+
+/* A radius, in the unit of the file; from the diameter if there is no radius. */
+static cairn_status take_radius(cairn_scene_build *b, const source *s, int64_t row, double *out)
+{
+    bool diameter = s->column[RADIUS] < 0 && s->column[DIAMETER] >= 0;
+    TRY(take(b, s, row, diameter ? DIAMETER : RADIUS, s->options.radius / s->options.scale, out));
+    *out *= diameter ? 0.5 : 1;
+    return *out > 0 ? CAIRN_OK : fail_row(b, s, row, "found a radius that is not greater than 0");
+}
+
+/* The number of the form of a row: what the column `shape` says, else what the columns are for. */
+static cairn_status take_form(cairn_scene_build *b, const source *s, int64_t row, int *out)
+{
+    const char *known[CAIRN_COUNT(forms)], *word = NULL;
+    cairn_shape_kind kind = s->column[FILE_NAME] >= 0 ? CAIRN_SHAPE_MESH
+                            : s->column[SIZE_X] >= 0  ? CAIRN_SHAPE_BOX
+                                                      : CAIRN_SHAPE_SPHERE;
+    if (s->column[SHAPE] >= 0)
+        word = cairn_table_word(s->table, row, s->column[SHAPE]);
+    if (s->column[SHAPE] >= 0 && !word)
+        return fail_row(b, s, row, "found no shape, expected a name such as box");
+    for (*out = 0; *out < CAIRN_COUNT(forms); ++*out) {
+        known[*out] = cairn_shape_record((int)forms[*out].kind)->name;
+        if (word ? strcmp(word, known[*out]) == 0 : forms[*out].kind == kind)
+            return CAIRN_OK;
+    }
+    const cairn_scene_words words = { known, CAIRN_COUNT(forms), "" };
+    char message[400];
+    cairn_scene_unknown("shape", word, &words, message, sizeof message);
+    return fail_row(b, s, row, message);
+}
+
+/* The form needs these columns; a radius may be a diameter, or that of the scene. */
+static cairn_status check_form(cairn_scene_build *b, const source *s, int64_t row, int form)
+{
+    for (int k = 0; k < 4 && forms[form].needs[k] != X; k++) {
+        int q = forms[form].needs[k];
+        bool there = s->column[q] >= 0 || (q == SIZE_Z && b->dimension == 2) ||
+                     (q == RADIUS && (s->column[DIAMETER] >= 0 || s->options.radius > 0));
+        char message[160];
+        if (there)
+            continue;
+        snprintf(message, sizeof message, "the table has no column '%s', which a %s needs",
+                 names[q][0], cairn_shape_record((int)forms[form].kind)->name);
+        return fail_row(b, s, row, message);
+    }
+    return CAIRN_OK;
+}
+
+/* The data of a file that a row names. The error of the file is told with the row. */
+static cairn_status take_file(cairn_scene_build *b, const source *s, int64_t row, cairn_shape *out)
+{
+    cairn_yaml_node name = *s->file;
+    name.text = cairn_table_word(s->table, row, s->column[FILE_NAME]);
+    if (!name.text)
+        return fail_row(b, s, row, "found no file, expected the name of an .obj or .stl file");
+    cairn_status status =
+        cairn_scene_load_shape(b, &name, out->kind, s->options.scale, &out->geometry);
+    if (status != CAIRN_OK && status != CAIRN_NO_MEMORY) {
+        const cairn_error said = *b->error;
+        fail_row(b, s, row, said.message);
+    }
+    return status;
+}
+
+/* The shape of a row. Its geometry, if it has one, is released by the caller. */
+static cairn_status take_shape(cairn_scene_build *b, const source *s, int64_t row, cairn_shape *out)
+{
+    double number, scale = s->options.scale;
+    cairn_vec3 size = { 0, 0, 0 };
+    int form;
+    TRY(take_form(b, s, row, &form));
+    TRY(check_form(b, s, row, form));
+    *out = cairn_shape_default(forms[form].kind, b->dimension);
+    for (int k = 0; k < 4 && forms[form].needs[k] != X; k++) {
+        int q = forms[form].needs[k];
+        if (q == FILE_NAME)
+            return take_file(b, s, row, out);
+        TRY(q == RADIUS ? take_radius(b, s, row, &number) : take(b, s, row, q, 0, &number));
+        double *const fields[QUANTITIES] = {
+            [RADIUS] = &out->radius, [HEIGHT] = &out->height, [LENGTH] = &out->length,
+            [SIZE_X] = &size.x,      [SIZE_Y] = &size.y,      [SIZE_Z] = &size.z
+        };
+        *fields[q] = scale * number;
+    }
+    out->size = size;
+    out->semi_axes = (cairn_vec3){ size.x / 2, size.y / 2, size.z / 2 };
+    return CAIRN_OK;
+}
+
 /* The shape, the material, and the mass or density. */
 static cairn_status take_substance(cairn_scene_build *b, const source *s, int64_t row,
                                    cairn_body_def *def)
 {
-    double radius, type;
+    double type;
     def->shape = s->shape;
-    if (s->shape.kind == CAIRN_SHAPE_COUNT) {
-        bool diameter = s->column[RADIUS] < 0 && s->column[DIAMETER] >= 0;
-        TRY(take(b, s, row, diameter ? DIAMETER : RADIUS, s->options.radius / s->options.scale,
-                 &radius));
-        def->shape = (cairn_shape){ .kind = CAIRN_SHAPE_SPHERE, .axis = { 0, 0, 1 } };
-        def->shape.radius = s->options.scale * radius / (diameter ? 2 : 1);
-        if (!(def->shape.radius > 0))
-            return fail_row(b, s, row, "found a radius that is not greater than 0");
-    }
+    if (s->shape.kind == CAIRN_SHAPE_COUNT)
+        TRY(take_shape(b, s, row, &def->shape));
     TRY(take(b, s, row, DENSITY, s->options.density, &def->density));
     TRY(take(b, s, row, MASS, 0, &def->mass));
     if (s->column[MASS] >= 0 && !(def->mass > 0) && !s->options.glued)
@@ -276,23 +399,32 @@ static cairn_status take_substance(cairn_scene_build *b, const source *s, int64_
     return CAIRN_OK;
 }
 
-static cairn_status make_bodies(cairn_scene_build *b, const source *s)
+static cairn_status make_body(cairn_scene_build *b, const source *s, int64_t row,
+                              cairn_body_def *def)
 {
     cairn_world *world = b->scene->world;
-    TRY(cairn_world_reserve(world, s->table->row_count));
+    cairn_body_id id;
+    TRY(take_pose(b, s, row, def));
+    TRY(take_motion(b, s, row, def));
+    TRY(take_substance(b, s, row, def));
+    def->group = s->options.group;
+    def->mask = s->options.mask;
+    cairn_status status = cairn_body_create(world, def, &id);
+    if (status == CAIRN_NO_MEMORY)
+        return cairn_scene_no_memory(b);
+    return status == CAIRN_OK ? status : fail_row(b, s, row, cairn_world_error(world)->message);
+}
+
+/* The world holds the geometry of a row; the reference of the reader is released. */
+static cairn_status make_bodies(cairn_scene_build *b, const source *s)
+{
+    TRY(cairn_world_reserve(b->scene->world, s->table->row_count));
     for (int64_t row = 0; row < s->table->row_count; row++) {
         cairn_body_def def = cairn_body_def_default();
-        cairn_body_id id;
-        TRY(take_pose(b, s, row, &def));
-        TRY(take_motion(b, s, row, &def));
-        TRY(take_substance(b, s, row, &def));
-        def.group = s->options.group;
-        def.mask = s->options.mask;
-        cairn_status status = cairn_body_create(world, &def, &id);
-        if (status == CAIRN_NO_MEMORY)
-            return cairn_scene_no_memory(b);
-        if (status != CAIRN_OK)
-            return fail_row(b, s, row, cairn_world_error(world)->message);
+        cairn_status status = make_body(b, s, row, &def);
+        if (def.shape.geometry != s->shape.geometry)
+            cairn_geometry_release(def.shape.geometry);
+        TRY(status);
     }
     return CAIRN_OK;
 }

@@ -419,34 +419,6 @@ cairn_status cairn_scene_read_material(cairn_scene_build *b, const cairn_yaml_no
 
 /* ---- generators and inlets --------------------------------------------------------------- */
 
-/* Read a distribution: a number, which is the constant one, or {kind: {...}}. */
-static cairn_status read_distribution(cairn_scene_build *b, const cairn_yaml_node *node,
-                                      cairn_distribution *out)
-{
-    double value;
-    int kind;
-    const cairn_yaml_node *options;
-    cairn_error said = { 0 };
-    if (cairn_yaml_real(node, &value)) {
-        *out = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
-        out->value = value;
-        said.key[0] = '\0';
-        cairn_status status = cairn_distribution_check(out, &said);
-        said.key[0] = '\0';
-        return cairn_scene_blame(b, status, node, &said);
-    }
-    TRY(cairn_scene_read_choice(b, node, &cairn_scene_distributions, &kind, &options));
-    *out = cairn_distribution_default((cairn_distribution_kind)kind);
-    const cairn_scene_keys keys = { .record = cairn_distribution_record(kind) };
-    if (options->kind == CAIRN_YAML_SCALAR && !cairn_yaml_is_null(options))
-        return cairn_yaml_fail(options, NULL, b->error,
-                               "found '%.40s', expected a number or a mapping {%s: {...}}",
-                               options->text, keys.record->name);
-    TRY(cairn_scene_check_keys(b, options, &keys));
-    TRY(cairn_scene_read_record(b, options, keys.record, out));
-    return cairn_scene_blame(b, cairn_distribution_check(out, &said), options, &said);
-}
-
 /* All bodies, those of inlets included, must be countable by an int32. */
 static cairn_status check_total(cairn_scene_build *b, const cairn_yaml_node *node)
 {
@@ -470,7 +442,7 @@ static cairn_status read_form(cairn_scene_build *b, const cairn_yaml_node *node,
         return cairn_yaml_fail(node, "radius", b->error,
                                "the key 'radius' is missing: a number or a distribution");
     if (radius)
-        return read_distribution(b, radius, radii);
+        return cairn_scene_read_distribution(b, radius, radii);
     radii->value = shape->kind == CAIRN_SHAPE_SPHERE ? shape->radius : 0;
     return CAIRN_OK;
 }
@@ -483,7 +455,7 @@ static cairn_status read_generated(cairn_scene_build *b, const cairn_yaml_node *
     TRY(cairn_scene_read_record(b, node, cairn_generator_record(kind), g));
     TRY(read_form(b, node, &g->shape, &g->radius));
     if (mass)
-        TRY(read_distribution(b, mass, &g->mass));
+        TRY(cairn_scene_read_distribution(b, mass, &g->mass));
     if (mass && g->mass.kind == CAIRN_DISTRIBUTION_CONSTANT && !(g->mass.value > 0))
         return cairn_yaml_fail(mass, NULL, b->error, "found 0, expected a mass > 0 kg");
     return cairn_scene_read_material(b, node, &g->material);
@@ -513,6 +485,7 @@ static cairn_status read_inlet(cairn_scene_build *b, const cairn_yaml_node *node
 {
     TRY(cairn_scene_read_record(b, node, cairn_inlet_record(), def));
     TRY(read_form(b, node, &def->shape, &def->radius));
+    TRY(cairn_scene_doubt_inlet(b, node, def));
     TRY(cairn_scene_read_material(b, node, &def->material));
     /* checked before the sum, which could overflow */
     if (def->count > INT32_MAX - b->bodies_to_come)

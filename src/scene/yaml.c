@@ -138,8 +138,8 @@ static yaml_mark_t mark_of(const char *text, size_t length, size_t offset)
     return mark;
 }
 
-/* Report an error of libyaml in its own words. For bytes that are not UTF-8 it gives an offset
- * instead of a position. */
+/* Report an error of libyaml: known mistakes by what to write, others in its own words. For bytes
+ * that are not UTF-8 it gives an offset instead of a position. */
 static cairn_status fail_parser(builder *b)
 {
     const yaml_parser_t *parser = b->parser;
@@ -149,9 +149,15 @@ static cairn_status fail_parser(builder *b)
     yaml_mark_t mark = parser->problem_mark;
     if (parser->error == YAML_READER_ERROR)
         mark = mark_of(b->text, b->length, parser->problem_offset);
-    char message[256];
-    snprintf(message, sizeof message, "not a YAML text: %s%s%s", problem,
-             parser->context ? " " : "", parser->context ? parser->context : "");
+    char message[CAIRN_YAML_HINT];
+    /* in JSON tabs are allowed */
+    bool tab = strstr(problem, "tab character") || strstr(problem, "cannot start any token");
+    if (tab && cairn_yaml_find_tab(b->text, b->length, mark.line, &mark.column))
+        return fail_at(b, mark, "found a tab, expected spaces: YAML allows no tabs before a value");
+    bool colon = strncmp(problem, "mapping values", 14) == 0;
+    if (!colon || !cairn_yaml_find_colon(b->text, b->length, mark.line, message))
+        snprintf(message, sizeof message, "not a YAML text: %s%s%s", problem,
+                 parser->context ? " " : "", parser->context ? parser->context : "");
     return fail_at(b, mark, message);
 }
 
@@ -426,6 +432,8 @@ static cairn_status refuse_duplicates(builder *b, const cairn_yaml_node *mapping
         if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
             found = found && found->key_line <= sorted[i]->key_line ? found : sorted[i];
     cairn_memory_free(sorted);
+    if (found)
+        TRY(cairn_yaml_refuse_comma(found, b->error));
     return found
                ? cairn_yaml_fail_key(found, b->error, "the key '%.60s' is given twice", found->key)
                : CAIRN_OK;
@@ -702,6 +710,9 @@ void cairn_yaml_describe(const cairn_yaml_node *node, char *text, size_t capacit
         snprintf(text, capacity, "nothing");
     else
         quote(node->text, cairn_yaml_real(node, &number) ? "" : "'", text, capacity);
+    size_t used = strlen(text);
+    if (cairn_yaml_comma(node))
+        snprintf(text + used, capacity - used, " (the decimal mark is a point)");
 }
 
 /* ---- overrides --------------------------------------------------------------------------- */

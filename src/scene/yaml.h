@@ -70,6 +70,25 @@ void cairn_yaml_path(const cairn_yaml_node *node, char *text, size_t capacity);
 /* What a node holds, for messages: "a mapping", "a list of 3", "'abc'", "-1", "nothing". */
 void cairn_yaml_describe(const cairn_yaml_node *node, char *text, size_t capacity);
 
+/* ---- mistakes that are known, in yaml_hints.c ------------------------------------------------ */
+
+enum { CAIRN_YAML_HINT = 300 }; /* bytes of a message */
+
+/* The column, from 0, of a tab before a value in a line, from 0; false: there is none. */
+bool cairn_yaml_find_tab(const char *text, size_t bytes, size_t number, size_t *column);
+/* How a line with a second colon is written, such as `shape: sphere, radius: 0.1`, from its parts.
+ * Lines with braces or quotes are left alone. */
+bool cairn_yaml_find_colon(const char *text, size_t bytes, size_t number,
+                           char message[CAIRN_YAML_HINT]);
+/* Whether a scalar is a number with a decimal comma, such as 0,5. */
+bool cairn_yaml_comma(const cairn_yaml_node *node);
+/* Whether a list is one of `wanted` numbers some of which have decimal commas: [0,5, 1, 2]. */
+bool cairn_yaml_has_commas(const cairn_yaml_node *list, int wanted);
+/* Refuse a key that is the rest of a number with a decimal comma: {radius: 0,5}. */
+cairn_status cairn_yaml_refuse_comma(const cairn_yaml_node *node, cairn_error *error);
+
+/* ---- values and failures --------------------------------------------------------------------- */
+
 /* Whether the value is absent: empty, ~ or null. */
 bool cairn_yaml_is_null(const cairn_yaml_node *node);
 /* Each returns whether the scalar is of this type and, if it is, its value. Reals may be .inf or

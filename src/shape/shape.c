@@ -473,3 +473,47 @@ cairn_status cairn_shapes_read(cairn_reader *r, const cairn_shape_list *list, ca
         TRY(read_shape(r, list, i, error));
     return CAIRN_OK;
 }
+
+cairn_status cairn_shape_refuse_density(const cairn_shape *shape, cairn_error *error)
+{
+    const char *name = cairn_shape_record((int)shape->kind)->name;
+    if (!shape->geometry)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
+    return cairn_fail(error, CAIRN_BAD_INPUT, "density",
+                      "the %s is open: it encloses no volume to which a density could give a mass; "
+                      "expected a closed one, or mass and inertia, or motion: fixed or driven",
+                      name);
+}
+
+/* ---- size ------------------------------------------------------------------------------------ */
+
+typedef struct sides {
+    cairn_vec3 low, high;
+} sides;
+
+/* A cairn_polygon_fn. */
+static cairn_status widen(void *context, const cairn_vec3 *corners, int count, bool closed)
+{
+    sides *s = context;
+    (void)closed;
+    for (int i = 0; i < count; i++) {
+        cairn_vec3 x = corners[i];
+        s->low = cairn_vec(fmin(s->low.x, x.x), fmin(s->low.y, x.y), fmin(s->low.z, x.z));
+        s->high = cairn_vec(fmax(s->high.x, x.x), fmax(s->high.y, x.y), fmax(s->high.z, x.z));
+    }
+    return CAIRN_OK;
+}
+
+double cairn_shape_size(const cairn_shape *shape, int dimension)
+{
+    const cairn_pose here = { { 0, 0, 0 }, { 1, 0, 0, 0 } };
+    sides s = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    if (shape->kind == CAIRN_SHAPE_SPHERE)
+        return 2 * shape->radius;
+    if (shape->kind == CAIRN_SHAPE_POINT)
+        return 0;
+    if (cairn_shape_draw(shape, dimension, &here, widen, &s) != CAIRN_OK)
+        return INFINITY;
+    cairn_vec3 wide = cairn_sub(s.high, s.low);
+    return fmax(fmax(wide.x, wide.y), dimension == 3 ? wide.z : 0);
+}

@@ -28,6 +28,8 @@ void cairn_symmetric_add(cairn_symmetric *s, double factor, cairn_vec3 a, cairn_
 /* A solid that is symmetric with respect to the three planes of its frame: volume V and the
  * integrals of x^2, y^2, z^2. */
 cairn_moments cairn_moments_symmetric(double volume, double xx, double yy, double zz);
+/* Say that a density gives no mass to a shape without a volume. */
+cairn_status cairn_shape_refuse_density(const cairn_shape *shape, cairn_error *error);
 /* Add a piece. */
 void cairn_moments_add(cairn_moments *sum, const cairn_moments *piece);
 /* The moments of a solid at a pose, in the outer frame. */

@@ -267,7 +267,7 @@ static cairn_status weigh(const cairn_body_def *def, int dimension, substance *o
     if (out->mass == 0)
         out->mass = from_shape;
     if (!(out->mass > 0))
-        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
+        return cairn_shape_refuse_density(&def->shape, error);
     if (given) /* rotate back from the principal axes to those of the shape */
         out->pose = (cairn_pose){ cairn_rotate_back(out->pose.q, out->pose.x), { 1, 0, 0, 0 } };
     /* a given mass scales the moments of the shape, as a different density would */

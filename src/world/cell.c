@@ -15,6 +15,7 @@
  * across the axis. Both are the load of the wall; their work is load_work of the ledger. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/common.h"
@@ -173,6 +174,21 @@ double cairn_cell_area(const cairn_cell *cell, int dimension, int k)
     return area;
 }
 
+/* Control of an axis of which no wall can move. */
+static cairn_status refuse_still(cairn_world *world, const cairn_cell *cell, int k,
+                                 const char *control)
+{
+    char walls[2][40] = { "none", "none" };
+    for (int side = 0; side < SIDES; side++)
+        if (cell->wall[SIDES * k + side].uid != CAIRN_NO_BODY)
+            snprintf(walls[side], sizeof walls[side], "body %lld",
+                     (long long)cell->wall[SIDES * k + side].uid);
+    return cairn_fail(&world->error, CAIRN_BAD_INPUT, axis_name(k),
+                      "found %s, but no wall that it could move: expected one of its walls, low: "
+                      "%s and high: %s, with motion: dynamic",
+                      control, walls[0], walls[1]);
+}
+
 /* The conditions on one axis. */
 static cairn_status check_axis(cairn_world *world, const cairn_cell *cell, int k)
 {
@@ -189,8 +205,7 @@ static cairn_status check_axis(cairn_world *world, const cairn_cell *cell, int k
                           "found stress and force, expected one of them");
     bool moves = cell->wall[SIDES * k].moves || cell->wall[SIDES * k + 1].moves;
     if ((stress || force || rate) && !moves)
-        return cairn_fail(&world->error, CAIRN_BAD_INPUT, key,
-                          "found control, but no dynamic wall that it could move");
+        return refuse_still(world, cell, k, stress ? "stress" : force ? "force" : "strain_rate");
     if (rate && !has_walls(cell, k))
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, key,
                           "found strain_rate, expected a low and a high wall");
@@ -200,8 +215,10 @@ static cairn_status check_axis(cairn_world *world, const cairn_cell *cell, int k
                           "every other axis");
     if (has_walls(cell, k) && !(cairn_cell_length(cell, k) > 0))
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, key,
-                          "the faces of the walls are %g m apart, expected more than 0",
-                          cairn_cell_length(cell, k));
+                          "the faces of its walls, low: body %lld and high: body %lld, are %g m "
+                          "apart, expected more than 0",
+                          (long long)cell->wall[SIDES * k].uid,
+                          (long long)cell->wall[SIDES * k + 1].uid, cairn_cell_length(cell, k));
     return CAIRN_OK;
 }
 

@@ -2,8 +2,9 @@
  * random placement.
  *
  * Random numbers are drawn body by body in the order radius, jitter x, y (3D: z), orientation,
- * mass; constants draw nothing. Bodies are numbered with i fastest, then j, then k. Both orders are
- * part of what a scene file means: a change would give other bodies for the same seed. */
+ * mass; constants and gradings (distribution.c) draw nothing. Bodies are numbered with i fastest,
+ * then j, then k. Both orders are part of what a scene file means: a change would give other bodies
+ * for the same seed. */
 #include "world/lists.h"
 
 #include <math.h>
@@ -121,7 +122,7 @@ static cairn_generator default_of(cairn_generator_kind kind)
         .size = { 1, 1, 1 },
         .seed = 1,
         .radius = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT),
-        .mass = { .kind = CAIRN_DISTRIBUTION_CONSTANT, .value = 0 },
+        .mass = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT),
         .density = 1000,
         .mask = CAIRN_ALL_GROUPS,
     };
@@ -180,12 +181,17 @@ const cairn_record *cairn_generator_record(int kind)
 
 /* ---- one body ------------------------------------------------------------------------------ */
 
-/* A constant draws no random number, as the head of this file promises. */
-double cairn_generation_draw(cairn_generation *g, const cairn_distribution *distribution)
+/* Constants and gradings draw no random number, as the head of this file promises. Radius and mass
+ * are shuffled in different orders. */
+double cairn_generation_draw(cairn_generation *g, const cairn_distribution *d, int64_t body)
 {
-    return distribution->kind == CAIRN_DISTRIBUTION_CONSTANT
-               ? distribution->value
-               : cairn_distribution_draw(distribution, &g->state);
+    uint64_t seed = (uint64_t)g->generator->seed;
+    if (d->kind == CAIRN_DISTRIBUTION_CONSTANT)
+        return d->value;
+    if (cairn_distribution_graded(d))
+        return cairn_distribution_pick(d, d == &g->generator->mass ? ~seed : seed, body, g->count,
+                                       g->count);
+    return cairn_distribution_draw(d, &g->state);
 }
 
 /* The shape with all its lengths times s. Angles, exponents and the axis have no length; a shape
@@ -243,7 +249,7 @@ cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_ve
     def.density = g->generator->density;
     def.group = g->generator->group;
     def.mask = g->generator->mask;
-    def.mass = cairn_generation_draw(g, &g->generator->mass);
+    def.mass = cairn_generation_draw(g, &g->generator->mass, g->made);
     /* z of the origin and velocity is ignored in 2D */
     if (g->dimension == 2)
         def.position.z = def.velocity.z = 0;
@@ -270,7 +276,7 @@ static double jitter(cairn_generation *g)
 static cairn_status grid_body(cairn_generation *g, int64_t i, int64_t j, int64_t k)
 {
     const cairn_generator *a = g->generator;
-    double radius = cairn_generation_draw(g, &a->radius);
+    double radius = cairn_generation_draw(g, &a->radius, g->made);
     cairn_vec3 x = a->origin;
     x.x += (double)i * a->spacing.x + jitter(g);
     x.y += (double)j * a->spacing.y + jitter(g);
@@ -421,6 +427,29 @@ static cairn_status check_glued(const cairn_generation *g)
     return CAIRN_OK;
 }
 
+/* A grading is of bodies whose mass follows from their size. */
+cairn_status cairn_grain_check_grading(const cairn_distribution *radius, bool mass_given,
+                                       cairn_error *error)
+{
+    if (!mass_given || !cairn_distribution_graded(radius))
+        return CAIRN_OK;
+    return cairn_fail(error, CAIRN_BAD_INPUT, "mass",
+                      "found a mass beside radii by mass, expected a density: the mass of a body "
+                      "then follows from its radius");
+}
+
+/* A sieve curve has sizes; masses have none. */
+static cairn_status check_mass(const cairn_generation *g)
+{
+    const cairn_generator *a = g->generator;
+    bool given = a->mass.kind != CAIRN_DISTRIBUTION_CONSTANT || a->mass.value != 0;
+    TRY(cairn_grain_check_grading(&a->radius, given, g->error));
+    if (a->mass.kind == CAIRN_DISTRIBUTION_SIEVE)
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "mass",
+                          "found a sieve curve, which is a distribution of the radius");
+    return given ? check_distribution(g, "mass", &a->mass) : CAIRN_OK;
+}
+
 /* All checks before the first body is made. A mass of 0 means that none is given, so it is not
  * checked as a distribution of positive numbers. */
 static cairn_status check(const cairn_generation *g)
@@ -434,8 +463,7 @@ static cairn_status check(const cairn_generation *g)
     TRY(cairn_grain_check(&a->shape, &a->radius, g->dimension, g->error));
     TRY(check_glued(g));
     TRY(check_distribution(g, "radius", &a->radius));
-    if (a->mass.kind != CAIRN_DISTRIBUTION_CONSTANT || a->mass.value != 0)
-        TRY(check_distribution(g, "mass", &a->mass));
+    TRY(check_mass(g));
     if (equal && a->radius.kind != CAIRN_DISTRIBUTION_CONSTANT)
         return cairn_fail(g->error, CAIRN_BAD_INPUT, "radius",
                           "found a distribution, expected one number: these bodies are equal");
@@ -458,7 +486,10 @@ cairn_status cairn_generate(cairn_world *world, const cairn_generator *generator
     own.radius = cairn_grain_radii(&own.shape, &own.radius);
     g.dimension = cairn_world_dimension(world);
     g.state = (uint64_t)generator->seed;
+    own.radius.power = g.dimension;
+    own.mass.power = 1;
     cairn_status status = check(&g);
+    g.count = status == CAIRN_OK ? (int64_t)total(&own, g.dimension) : 0;
     if (status == CAIRN_OK)
         status = makers[generator->kind](&g);
     /* also after a failure: how many bodies there are now */
@@ -673,6 +704,22 @@ static double region_volume(const cairn_generation *g)
     return a->size.z * (round ? M_PI * a->disk_radius * a->disk_radius : a->size.x * a->size.y);
 }
 
+/* m^3, in 2D m^2 */
+static double ball_volume(int dimension, double r)
+{
+    return dimension == 2 ? M_PI * r * r : 4 * M_PI / 3 * r * r * r;
+}
+
+/* A body that finds no place, with the share of the region that all of them ask for. */
+static cairn_status no_room(const cairn_generation *g, int64_t body, const char *how, double volume)
+{
+    return cairn_fail(g->error, CAIRN_BAD_INPUT, "bodies",
+                      "no room for body %lld of %lld %s: all of them take about %.3g %% of the "
+                      "region, where random places are enough for about %d %%",
+                      (long long)body + 1, (long long)g->generator->bodies, how,
+                      100 * volume / region_volume(g), g->dimension == 2 ? 45 : 30);
+}
+
 /* Whether the total volume of the balls is below that of the region: a necessary condition, checked
  * before memory is taken. The generation is passed by value, so the random numbers drawn here are
  * drawn again later for the balls. */
@@ -681,13 +728,12 @@ static cairn_status check_room(cairn_generation g)
     const cairn_generator *a = g.generator;
     double room = region_volume(&g), volume = 0;
     for (int64_t i = 0; i < a->bodies; i++) {
-        double r = cairn_generation_draw(&g, &a->radius);
+        double r = cairn_generation_draw(&g, &a->radius, i);
         TRY(check_fit(&g, r));
-        volume += g.dimension == 2 ? M_PI * r * r : 4 * M_PI / 3 * r * r * r;
+        volume += ball_volume(g.dimension, r);
         if (volume > room)
-            return cairn_fail(g.error, CAIRN_BAD_INPUT, "bodies",
-                              "no room: the first %lld of %lld bodies have %g m^%d, the region %g",
-                              (long long)i + 1, (long long)a->bodies, volume, g.dimension, room);
+            return no_room(&g, i, "by their volume alone",
+                           volume * (double)a->bodies / (double)(i + 1));
     }
     return CAIRN_OK;
 }
@@ -731,7 +777,7 @@ static void draw_radii(cairn_generation *g, cells *c)
 {
     int64_t count = g->generator->bodies;
     for (int64_t i = 0; i < count; i++)
-        c->radii[i] = cairn_generation_draw(g, &g->generator->radius);
+        c->radii[i] = cairn_generation_draw(g, &g->generator->radius, i);
     qsort(c->radii, (size_t)count, sizeof *c->radii, by_falling_radius);
 }
 
@@ -789,6 +835,14 @@ static cairn_vec3 random_place(cairn_generation *g, double radius)
     return x;
 }
 
+static double all_volume(const cairn_generation *g, const cells *c)
+{
+    double volume = 0;
+    for (int64_t i = 0; i < g->generator->bodies; i++)
+        volume += ball_volume(g->dimension, c->radii[i]);
+    return volume;
+}
+
 /* Place one body, or fail with the number of the body that found no place. */
 static cairn_status place(cairn_generation *g, cells *c, int64_t number)
 {
@@ -802,9 +856,7 @@ static cairn_status place(cairn_generation *g, cells *c, int64_t number)
         insert(c, &b, level_of(c, radius));
         return cairn_generation_place(g, radius, x);
     }
-    return cairn_fail(g->error, CAIRN_BAD_INPUT, "bodies",
-                      "no room for body %lld of %lld after %d tries", (long long)number + 1,
-                      (long long)g->generator->bodies, TRIES);
+    return no_room(g, number, "after 1000 tries", all_volume(g, c));
 }
 
 /* Each process of a world that is made in shares finds the places of all bodies, so it must know

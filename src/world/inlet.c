@@ -19,13 +19,19 @@
 #include "world/lists.h"
 #include "world/touch.h"
 
-enum { TRIES = 50 }; /* places tried for a body in one step */
+/* TRIES: places tried for a body in one step; BLOCK: bodies after which a pour has its grading, as
+ * it may end early. */
+enum { TRIES = 50, BLOCK = 4096 };
 
 /* ---- definition ----------------------------------------------------------------------------- */
 
 cairn_inlet_def cairn_inlet_def_default(void)
 {
-    return (cairn_inlet_def){ .rate = 1, .seed = 1, .density = 1000, .mask = CAIRN_ALL_GROUPS };
+    return (cairn_inlet_def){ .rate = 1,
+                              .seed = 1,
+                              .radius = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT),
+                              .density = 1000,
+                              .mask = CAIRN_ALL_GROUPS };
 }
 
 static void set_default(void *def)
@@ -110,6 +116,7 @@ static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, 
     TRY(cairn_record_check(cairn_inlet_record(), &given, error));
     TRY(cairn_grain_check(&def->shape, &def->radius, world->dimension, error));
     TRY(cairn_distribution_check(&def->radius, error));
+    TRY(cairn_grain_check_grading(&def->radius, def->mass > 0, error));
     if (def->radius.kind == CAIRN_DISTRIBUTION_CONSTANT && !(def->radius.value > 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "radius", "found %g, expected a number > 0 in m",
                           def->radius.value);
@@ -129,6 +136,7 @@ cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def)
     cairn_inlet_def own = *def;
     world->error = (cairn_error){ 0 };
     own.radius = cairn_grain_radii(&def->shape, &def->radius);
+    own.radius.power = world->dimension;
     TRY(check(world, &own, &world->error));
     TRY(cairn_memory_reserve((void **)&world->inlets.items, &world->inlets.capacity,
                              world->inlets.count + 1, sizeof *world->inlets.items));
@@ -376,8 +384,12 @@ static bool place(cairn_world *world, cairn_inlet *inlet, cairn_body_def *def, c
 static bool release(cairn_world *world, cairn_inlet *inlet)
 {
     cairn_body_id id;
-    if (inlet->waiting == 0)
-        inlet->waiting = cairn_distribution_draw(&inlet->def.radius, &inlet->state);
+    const cairn_inlet_def *d = &inlet->def;
+    if (inlet->waiting == 0 && cairn_distribution_graded(&d->radius))
+        inlet->waiting = cairn_distribution_pick(&d->radius, (uint64_t)d->seed, inlet->released,
+                                                 d->count, BLOCK);
+    else if (inlet->waiting == 0)
+        inlet->waiting = cairn_distribution_draw(&d->radius, &inlet->state);
     cairn_body_def def = body_of(&inlet->def, inlet->waiting, world->dimension);
     if (!place(world, inlet, &def, &id))
         return false;

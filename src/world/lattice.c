@@ -232,24 +232,13 @@ static cairn_status check_bodies(const cairn_world *world, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* m: of a distribution; infinite where it has no bound. */
-static double largest_radius(const cairn_distribution *d)
-{
-    double largest = d->kind == CAIRN_DISTRIBUTION_CONSTANT ? d->value
-                     : d->kind == CAIRN_DISTRIBUTION_LIST   ? 0
-                                                            : d->maximum;
-    for (int i = 0; d->kind == CAIRN_DISTRIBUTION_LIST && i < d->values.count; i++)
-        largest = fmax(largest, d->values.values[i]);
-    return largest;
-}
-
 /* What comes in must fit as well; what an inlet without a largest radius makes is checked when it
  * is there. */
 static cairn_status check_inlets(const cairn_world *world, cairn_error *error)
 {
     double height = least_height(&world->periodic.cell);
     for (size_t k = 0; k < world->inlets.count; k++) {
-        double radius = largest_radius(&world->inlets.items[k].def.radius);
+        double radius = cairn_distribution_largest(&world->inlets.items[k].def.radius);
         if (isfinite(radius) && 2 * radius > 0.5 * height * (1 + 1e-9))
             return cairn_fail(error, CAIRN_BAD_INPUT, "periodic",
                               "bodies of up to %.3g m come in through inlet %zu, expected at most "
@@ -534,8 +523,7 @@ static cairn_status note_bodies(cairn_world *world, const cairn_image *put,
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b->count; i++)
         if (cairn_image_is_other(put[i]))
-            undo->body[undo->body_count++] = 
-                (cairn_put_body){ i, b->image[i], b->x[i], b->v[i] };
+            undo->body[undo->body_count++] = (cairn_put_body){ i, b->image[i], b->x[i], b->v[i] };
     return CAIRN_OK;
 }
 

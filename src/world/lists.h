@@ -281,15 +281,30 @@ typedef struct cairn_generation {
     const cairn_generator *generator;
     int dimension;
     uint64_t state;     /* of the random number generator */
+    int64_t count;      /* of all bodies that it makes    */
     int64_t made;       /* bodies created so far          */
     cairn_error *error; /* may be NULL                    */
 } cairn_generation;
 
-/* Draws a number from a distribution; a constant one leaves the random state unchanged. */
-double cairn_generation_draw(cairn_generation *g, const cairn_distribution *distribution);
+/* Draws the radius or the mass of a body (0, 1, ...). A constant, and a grading, which is picked by
+ * the number of the body, leave the random state unchanged. */
+double cairn_generation_draw(cairn_generation *g, const cairn_distribution *distribution,
+                             int64_t body);
 /* Draws orientation and mass, and creates a body that fits into a ball of this radius about its
  * origin. */
 cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_vec3 position);
+
+/* ---- distributions -------------------------------------------------------------------------- */
+
+/* Whether a distribution gives shares of mass: a sieve curve, or a list by mass. */
+bool cairn_distribution_graded(const cairn_distribution *d);
+/* The value of body `index` of `count` by a grading. All of them together have its shares of mass,
+ * to about one body, and so has each `block` of bodies that follow one another; the fewer blocks,
+ * the closer. The seed decides their order. */
+double cairn_distribution_pick(const cairn_distribution *d, uint64_t seed, int64_t index,
+                               int64_t count, int64_t block);
+/* The largest value; infinite where it has no bound. */
+double cairn_distribution_largest(const cairn_distribution *d);
 
 /* ---- grains: what generators and inlets share ----------------------------------------------- */
 
@@ -297,6 +312,9 @@ cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_ve
  * a size, and can be scaled only if it is described by numbers alone (not by a mesh). */
 cairn_status cairn_grain_check(const cairn_shape *shape, const cairn_distribution *radius,
                                int dimension, cairn_error *error);
+/* Refuses radii by mass beside a mass, which they would not go with. */
+cairn_status cairn_grain_check_grading(const cairn_distribution *radius, bool mass_given,
+                                       cairn_error *error);
 /* The radii to draw from; if none are given (a constant 0), the size of the shape itself. */
 cairn_distribution cairn_grain_radii(const cairn_shape *shape, const cairn_distribution *radius);
 /* The shape scaled so that it fits into a ball of this radius about its origin. */

@@ -351,7 +351,7 @@ static cairn_status read_joints(cairn_reader *r, cairn_world *world)
 
 /* ==== a whole world =========================================================================== */
 
-enum { VERSION = 7 }; /* of the format; other versions are refused */
+enum { VERSION = 8 }; /* of the format; other versions are refused */
 
 /* A reader that has failed counts as damaged bytes, CAIRN_BAD_INPUT. */
 

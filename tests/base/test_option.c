@@ -493,7 +493,7 @@ TEST(an_error_has_line_and_column_of_what_was_found)
         { "t +\n  * 2", 2, 3, "found '*', expected a number, a name or '('" },
         { "sin t", 1, 5, "found 't', expected '(' after the name of a function" },
         { "1 + sinn(t)", 1, 5, "unknown name 'sinn'; did you mean 'sin'?" },
-        { "system(t)", 1, 1, "unknown name 'system'" },
+        { "system(t)", 1, 1, "unknown name 'system', expected t, or a function" },
         { "max(t)", 1, 6, "found ')', expected ',' and a second argument" },
         { "sin(t, 1)", 1, 6, "found ',', expected an operator or ')'" },
         { "", 1, 1, "found the end, expected a number, a name or '('" },

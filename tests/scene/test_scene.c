@@ -997,7 +997,7 @@ TEST(bad_cells_are_refused_with_their_place)
         { SCENE(PRESS "cells: [{z: {low: floor, high: ball, force: 1}}]\n"), 6, 13, "cells.0.z",
           "expected a box or half_space" },
         { SCENE(PRESS "cells: [{z: {low: floor, force: 1}}]\n"), 6, 13, "cells.0.z",
-          "no dynamic wall that it could move" },
+          "no wall that it could move: expected one of its walls, low: body 'floor'" },
         { SCENE(PRESS "cells: [{z: {force: 1}}]\n"), 6, 13, "cells.0.z",
           "expected the key 'low' or 'high'" },
         { SCENE(PRESS "cells: [{z: {high: lid, forse: 1}}]\n"), 6, 25, "cells.0.z.forse",

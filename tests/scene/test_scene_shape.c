@@ -373,6 +373,62 @@ TEST(a_radius_is_a_number_or_a_distribution)
     }
 }
 
+/* 3 kg of radius 1 to 1 kg of radius 2, which is 24 bodies to 1; by number it would be 3 to 1. */
+TEST(weights_of_a_list_are_by_number_or_by_mass)
+{
+    static const char *const by[] = { "", "by: number, ", "by: mass, " };
+    static const double large[] = { 25, 25, 4 };
+    for (int k = 0; k < 3; k++) {
+        char text[400];
+        int count = 0;
+        snprintf(text, sizeof text,
+                 GENERATOR("grid: {count: [100, 1, 1], spacing: [4, 4, 4], radius: {list: {%s"
+                           "values: [1, 2], weights: [3, 1]}}}"),
+                 by[k]);
+        cairn_scene *s = scene_text_good(text, NULL);
+        const cairn_bodies bodies = cairn_world_bodies(s->world);
+        for (int i = 0; i < bodies.count; i++)
+            count += cairn_bodies_shape(&bodies, i)->radius == 2;
+        CHECK_NEAR(count, large[k], k < 2 ? 15 : 0);
+        cairn_scene_destroy(s);
+    }
+}
+
+/* From 1 to 2 m half of the mass, evenly: at 1.5 m a quarter has passed. */
+TEST(a_sieve_curve_is_a_distribution_of_radii)
+{
+    cairn_scene *s = scene_text_good(
+        GENERATOR("grid: {count: [4000, 1, 1], spacing: [4, 4, 4], radius: {sieve: {sizes: "
+                  "[1, 2, 4], passing: [0, 50, 100], between: linear}}}"),
+        NULL);
+    const cairn_bodies bodies = cairn_world_bodies(s->world);
+    double all = 0, small = 0, smallest = INFINITY;
+    for (int i = 0; i < bodies.count; i++) {
+        double r = cairn_bodies_shape(&bodies, i)->radius;
+        smallest = fmin(smallest, r);
+        all += r * r * r;
+        small += r <= 0.75 ? r * r * r : 0;
+    }
+    CHECK_NEAR(small / all, 0.25, 5e-3);
+    CHECK_NEAR(smallest, 0.5, 1e-3);
+    cairn_scene_destroy(s);
+    static const refused table[] = {
+        { GENERATOR("grid: {count: [4, 1, 1], spacing: [4, 4, 4], mass: 1, radius: {sieve: {sizes: "
+                    "[1, 2], passing: [0, 100]}}}"),
+          4, 56, "generators.0.grid.mass",
+          "found a mass beside radii by mass, expected a density" },
+        { GENERATOR("grid: {count: [4, 1, 1], spacing: [4, 4, 4], radius: {sieve: {sizes: [1, 2], "
+                    "passing: [0, 1]}}}"),
+          4, 91, "generators.0.grid.radius.sieve.passing",
+          "found 1 % at the largest size, expected 100: shares are in percent" },
+        { GENERATOR("grid: {count: [4, 1, 1], spacing: [4, 4, 4], radius: {list: {values: [1, 2], "
+                    "by: volume}}}"),
+          4, 86, "generators.0.grid.radius.list.by",
+          "unknown by 'volume', expected one of number" },
+    };
+    CHECK_REFUSED(table);
+}
+
 TEST(generators_work_in_file_order)
 {
     cairn_scene *s = scene_text_good(
@@ -472,7 +528,9 @@ TEST(impossible_generators_are_refused)
 
 GROUP(test_scene_generate)
 {
-    RUN(CASE(a_radius_is_a_number_or_a_distribution), CASE(generators_work_in_file_order),
+    RUN(CASE(a_radius_is_a_number_or_a_distribution),
+        CASE(weights_of_a_list_are_by_number_or_by_mass),
+        CASE(a_sieve_curve_is_a_distribution_of_radii), CASE(generators_work_in_file_order),
         CASE(an_inlet_is_poured_while_the_scene_runs), CASE(an_inlet_pours_any_shape),
         CASE(impossible_generators_are_refused));
 }
@@ -645,6 +703,61 @@ TEST(a_table_becomes_bodies)
     folder_remove(f.path);
 }
 
+#define TETRA "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+
+/* Densities are 1000 kg/m^3, lengths in mm: a box of 1 x 2 x 3, a ball of radius 2, a cylinder, an
+ * ellipsoid with half of its sizes as axes, and a tetrahedron of 1/6. */
+TEST(rows_have_shapes_of_their_own)
+{
+    static const double mass[] = { 6, 4 * M_PI / 3 * 8, M_PI * 4 * 5, M_PI / 6 * 6, 1.0 / 6 };
+    static const cairn_shape_kind kinds[] = { CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE,
+                                              CAIRN_SHAPE_CYLINDER, CAIRN_SHAPE_ELLIPSOID,
+                                              CAIRN_SHAPE_MESH };
+    folder f = folder_create();
+    file_write(&f, "a b.obj", TETRA);
+    file_write(&f, "t.csv",
+               "x,y,z,shape,radius,size_x,size_y,size_z,height,file\n"
+               "0,0,0,box,,1,2,3,,\n"
+               "9,0,0,sphere,2,,,,,\n"
+               "18,0,0,cylinder,2,,,,5,\n"
+               "27,0,0,ellipsoid,,1,2,3,,\n"
+               "36,0,0,mesh,,,,,,\"a b.obj\"\n");
+    cairn_scene *s = good_table(&f, "", "file: t.csv, material: a, scale: 0.001");
+    cairn_bodies b = cairn_world_bodies(s->world);
+    CHECK_INT(b.count, 5);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(cairn_bodies_shape(&b, i)->kind, kinds[i]);
+        CHECK_NEAR(b.mass[i], 1e-6 * mass[i], 1e-12 * mass[i]);
+    }
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
+/* Without a column for it the shape is what the columns are for: files, sizes, radii. */
+TEST(columns_of_sizes_or_files_are_enough)
+{
+    folder f = folder_create();
+    file_write(&f, "one.obj", TETRA);
+    file_write(&f, "t.txt", "# x y z file\n0 0 0 one.obj\n5 0 0 one.obj\n");
+    cairn_scene *s = good_table(&f, "", "file: t.txt, material: a");
+    cairn_bodies b = cairn_world_bodies(s->world);
+    CHECK(cairn_bodies_shape(&b, 0)->geometry == cairn_bodies_shape(&b, 1)->geometry);
+    CHECK_NEAR(b.mass[1], 1000.0 / 6, 1e-9);
+    cairn_scene_destroy(s);
+    file_write(&f, "t.txt", "x y width sy\n0 0 1 2\n");
+    s = good_table(&f, "dimension: 2\n", "file: t.txt, material: a, columns: {size_x: width}");
+    b = cairn_world_bodies(s->world);
+    CHECK_INT(cairn_bodies_shape(&b, 0)->kind, CAIRN_SHAPE_BOX);
+    CHECK_NEAR(b.mass[0], 2000, 1e-9);
+    cairn_scene_destroy(s);
+    /* numbers under `shape` are no shapes: of other programs */
+    file_write(&f, "t.csv", "x,y,z,r,shape\n0,0,0,1,3\n");
+    s = good_table(&f, "", "file: t.csv, material: a");
+    CHECK_INT(cairn_world_bodies(s->world).shapes[0].kind, CAIRN_SHAPE_SPHERE);
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
 /* The path of the columns in a file is one key, the collision group of the bodies another. */
 TEST(a_table_of_a_run_file_has_a_path_and_a_group)
 {
@@ -692,6 +805,15 @@ TEST(wrong_tables_are_refused_where_the_scene_names_them)
         { "x,y,z,r,type\n1,2,3,4,3\n", "file: t.csv, materials: [a, b]",
           "t.csv:2: found a type that is not the number", 19 },
         { "x,y,z,r\n1,2,3,4\n1,2,3,4\n", "file: t.csv, material: a", "overlap by", 12 },
+        { "x,y,z,shape,size_x\n1,2,3,box,4\n", "file: t.csv, material: a",
+          "t.csv:2: the table has no column 'size_y', which a box needs", 19 },
+        { "x,y,z,shape,r\n1,2,3,sphere,4\n1,9,3,cube,4\n", "file: t.csv, material: a",
+          "t.csv:3: unknown shape 'cube'; did you mean 'box'?", 19 },
+        { "x,y,z,shape,r\n1,2,3,sphere,4\n1,9,3,,4\n", "file: t.csv, material: a",
+          "t.csv:3: found no shape, expected a name such as box", 19 },
+        { "x,y,z,file\n1,2,3,none.obj\n", "file: t.csv, material: a", "t.csv:2: none.obj: ", 19 },
+        { "x,y,z,file\n1,2,3,../a.obj\n", "file: t.csv, material: a",
+          "t.csv:2: found '../a.obj', expected a file in the scene's folder", 19 },
     };
     folder f = folder_create();
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -759,7 +881,9 @@ TEST(the_piles_of_others_load_and_run)
 
 GROUP(test_scene_table)
 {
-    RUN(CASE(a_table_becomes_bodies), CASE(a_table_of_a_run_file_has_a_path_and_a_group),
+    RUN(CASE(a_table_becomes_bodies), CASE(rows_have_shapes_of_their_own),
+        CASE(columns_of_sizes_or_files_are_enough),
+        CASE(a_table_of_a_run_file_has_a_path_and_a_group),
         CASE(wrong_tables_are_refused_where_the_scene_names_them),
         CASE(the_piles_of_others_load_and_run));
 }

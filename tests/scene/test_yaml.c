@@ -125,7 +125,7 @@ TEST(bad_texts_are_refused)
 {
     check_text_refused("a: 1\nb: [1, 2\nc: 3\n", 3, 2, "not a YAML text");
     check_text_refused("a: 1\n b: 2\n", 2, 3, "not a YAML text");
-    check_text_refused("a: 1\n\ttab: 2\n", 2, 1, "not a YAML text");
+    check_text_refused("a: 1\n\ttab: 2\n", 2, 1, "found a tab, expected spaces");
     check_text_refused("a: 1\nb: \x01\n", 2, 4, "control characters are not allowed");
     check_text_refused("a: 1\nb: \xff\n", 2, 4, "not a YAML text");
     check_text_refused("a: 1\nb: 2\na: 3\n", 3, 1, "the key 'a' is given twice");
@@ -492,7 +492,7 @@ TEST(wrong_types_are_refused)
         { "cairn: 1\nrun: 5\n", 2, 6, "run", "found 5, expected a mapping" },
         { HEAD "gravity: 9.81\n", 3, 10, "gravity", "found 9.81, expected a list of 3 numbers" },
         { HEAD "gravity: [0, -9.81]\n", 3, 10, "gravity",
-          "found a list of 2, expected a list of 3 numbers in m/s^2 in 3D" },
+          "found a list of 2, expected a list of 3 numbers, x, y and z, in m/s^2 in 3D" },
         { HEAD "gravity: [0, 0, down]\n", 3, 17, "gravity.2", "found 'down', expected" },
         { BODY("shape: {sphere: {radius: {a: 1}}}"), 4, 31, "bodies.0.shape.sphere.radius",
           "found a mapping, expected a number" },

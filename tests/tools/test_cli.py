@@ -156,7 +156,7 @@ class List(Program):
             "outlets": "box half_space height age",
             "events": "time settled mass_below force_above flow_stops",
             "friction-laws": "constant stribeck static dynamic speeds values",
-            "distributions": "constant uniform normal lognormal list deviation",
+            "distributions": "constant uniform normal lognormal list sieve deviation by",
             "options": "time_step duration tolerance friction restitution density",
         }
         everything = self.run_cairn("list").stdout

@@ -355,7 +355,7 @@ TEST(cells_that_make_no_sense_are_refused)
     check_cell_refused(world, &bad, "z", "needs an area");
     bad = good;
     bad.axis[2].high = bad.axis[2].low;
-    check_cell_refused(world, &bad, "z", "no dynamic wall");
+    check_cell_refused(world, &bad, "z", "no wall that it could move");
     bad = good;
     bad.axis[2].high = bad.axis[2].low = good.axis[2].high;
     check_cell_refused(world, &bad, "z", "apart");

@@ -498,8 +498,8 @@ TEST(every_allocation_of_an_inlet_may_fail)
 
 GROUP(test_inlet)
 {
-    RUN(CASE(bodies_come_at_their_rate_until_their_count), CASE(a_rate_that_changes_later_counts_on),
-        CASE(nothing_comes_before_the_start),
+    RUN(CASE(bodies_come_at_their_rate_until_their_count),
+        CASE(a_rate_that_changes_later_counts_on), CASE(nothing_comes_before_the_start),
         CASE(inlets_add_up), CASE(bodies_have_the_velocity_material_and_mass_asked_for),
         CASE(a_large_body_that_waits_stays_large), CASE(lists_of_radii_are_copied),
         CASE(bodies_fill_a_box), CASE(bodies_fill_a_vertical_cylinder_evenly),
@@ -719,7 +719,7 @@ TEST(impossible_parameters_are_refused)
     d = make(CAIRN_DISTRIBUTION_LOGNORMAL, 1, -1);
     refuse_distribution(&d, CAIRN_BAD_INPUT, "deviation", "found -1");
     d.kind = CAIRN_DISTRIBUTION_COUNT;
-    refuse_distribution(&d, CAIRN_BAD_INPUT, "", "unknown distribution 5");
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "", "unknown distribution 6");
 }
 
 TEST(cuts_that_leave_nothing_are_refused)
@@ -756,7 +756,8 @@ TEST(bad_lists_are_refused)
 
 TEST(kinds_have_names)
 {
-    static const char *const names[] = { "constant", "uniform", "normal", "lognormal", "list" };
+    static const char *const names[] = { "constant",  "uniform", "normal",
+                                         "lognormal", "list",    "sieve" };
     for (int k = 0; k < CAIRN_DISTRIBUTION_COUNT; k++) {
         cairn_distribution d;
         CHECK_TEXT(cairn_distribution_record(k)->name, names[k]);
