@@ -263,7 +263,10 @@ static void intersect(manifold *m)
 
 static int finish(manifold *m, cairn_witness *out)
 {
-    m->count = cairn_witnesses_reduce(m->points, m->count, m->c->dimension == 2 ? 2 : 4);
+    int corners = m->a.count > m->b.count ? m->a.count : m->b.count;
+    double share = (m->margin - m->c->a->rounding - m->c->b->rounding) / m->c->size;
+    int limit = cairn_witnesses_kept(m->c->dimension, corners, share);
+    m->count = cairn_witnesses_reduce(m->points, m->count, limit);
     give_points(m, out);
     return m->count;
 }
@@ -321,14 +324,15 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
 /* A few contact points that represent many.
  *
  * The two points that are farthest apart are kept, then the farthest on either side of the line
- * between them, so that the polygon they span gives about the same support as all. The deepest
- * point, if clearly deeper than those, replaces its nearest one. Comparisons require a clear
+ * between them, then, up to the limit, those farthest outside of the polygon so far, so that it
+ * gives about the same support as all: the same, if they have no more corners than the limit. The
+ * deepest point, if clearly deeper than those, replaces its nearest one. Comparisons require a clear
  * difference, so that points that are equal up to rounding are not exchanged from step to step. Of
  * very many points only those that are outermost in some direction are considered. */
 
-enum { KEPT = 4, MANY = 64, OUTERMOST = 16 };
+enum { KEPT = CAIRN_FLAT_WITNESSES, MANY = 64, OUTERMOST = 16 };
 
-static const double CLEARLY = 1 + 1e-6;
+static const double CLEARLY = 1 + 1e-6, SLOW = 0.05;
 
 static double apart(const cairn_witness *p, const cairn_witness *q)
 {
@@ -398,6 +402,57 @@ static void sort_by_feature(cairn_witness *p, int count)
     }
 }
 
+/* By how much p is outside of the edge from a to b of a polygon that runs counterclockwise about
+ * the normal. */
+static double outside_edge(const cairn_witness *a, const cairn_witness *b, const cairn_witness *p)
+{
+    cairn_vec3 edge = cairn_sub(b->on_a, a->on_a), out = cairn_cross(edge, a->normal);
+    double length = cairn_norm(edge);
+    return length > 0 ? cairn_dot(out, cairn_sub(p->on_a, a->on_a)) / length : 0;
+}
+
+/* Inserts the point that is farthest outside of the polygon `ring`; false: there is none. */
+static bool insert_outermost(const cairn_witness *p, int count, int ring[KEPT], int kept)
+{
+    double most = 1e-9 * sqrt(apart(&p[ring[0]], &p[ring[kept / 2]]));
+    int best = -1, after = 0;
+    for (int i = 0; i < kept; i++)
+        for (int k = 0; k < count; k++) {
+            double out = outside_edge(&p[ring[i]], &p[ring[(i + 1) % kept]], &p[k]);
+            if (out > most * CLEARLY) {
+                most = out;
+                best = k;
+                after = i;
+            }
+        }
+    for (int i = kept; best >= 0 && i > after + 1; i--)
+        ring[i] = ring[i - 1];
+    if (best >= 0)
+        ring[after + 1] = best;
+    return best >= 0;
+}
+
+/* Beyond the four that choose_of_few finds first. Returns how many are chosen. */
+static int widen(const cairn_witness *p, int count, int limit, int chosen[KEPT], int kept)
+{
+    int ring[KEPT] = { chosen[0], chosen[1], chosen[2] };
+    if (kept < 3)
+        return kept;
+    if (kept == 4) { /* counterclockwise: the fourth is on the right of the line of the first two */
+        ring[1] = chosen[3];
+        ring[2] = chosen[1];
+        ring[3] = chosen[2];
+    } else if (outside_edge(&p[chosen[0]], &p[chosen[1]], &p[chosen[2]]) > 0) {
+        ring[1] = chosen[2];
+        ring[2] = chosen[1];
+    }
+    while (kept < limit && insert_outermost(p, count, ring, kept))
+        kept++;
+    for (int k = 0; k < kept; k++)
+        chosen[k] = ring[k];
+    return kept;
+}
+
 static int choose_of_few(const cairn_witness *points, int count, int limit, int chosen[KEPT])
 {
     int kept = 2;
@@ -407,6 +462,8 @@ static int choose_of_few(const cairn_witness *points, int count, int limit, int 
         if (k >= 0)
             chosen[kept++] = k;
     }
+    if (limit > 4)
+        kept = widen(points, count, limit, chosen, kept);
     return admit_deepest(points, count, limit, chosen, kept);
 }
 
@@ -438,6 +495,11 @@ static int list_outermost(const cairn_witness *p, int count, int list[OUTERMOST 
         found += known == found;
     }
     return found;
+}
+
+int cairn_witnesses_kept(int dimension, int corners, double share)
+{
+    return dimension == 2 ? 2 : corners > 4 && share <= SLOW ? KEPT : 4;
 }
 
 int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[KEPT])
