@@ -195,8 +195,8 @@ int cairn_witnesses_choose(const cairn_witness *points, int count, int limit,
                            int chosen[CAIRN_FLAT_WITNESSES]);
 /* How many points of a flat contact are kept: 2 in 2D, 4, and 8 if a face has more than 4 corners,
  * as the ends of cylinders have. But 4 if the two may come nearer in the step by more than 1/20 of
- * their size (1/50 is the least reach): then they strike or tumble, do not stand, and 8 points with friction on one body make
- * sweeps slow. `share`: how far they may, over the size. */
+ * their size (the least reach is 1/50): then they strike or tumble and do not stand, and 8 points
+ * with friction on one body make sweeps slow. `share`: how far they may, over the size. */
 int cairn_witnesses_kept(int dimension, int corners, double share);
 /* How many witnesses cairn_witnesses_find can give for this pair. */
 int cairn_witnesses_limit(const cairn_collider *first, const cairn_collider *second);
