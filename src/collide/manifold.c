@@ -9,7 +9,9 @@
  * witness itself is added.
  *
  * If a face normal is as good as the normal found, up to rounding, it is used instead: bodies at
- * rest on each other then have the normal of the face, without rounding errors. */
+ * rest on each other then have the normal of the face, without rounding errors. Not where corners
+ * of polyhedra see each other past the edge of that face: at a distance g, a normal that is turned
+ * by t loses only g t^2/2, but the points are g t off. */
 #include "collide/convex.h"
 #include "math/vec.h"
 
@@ -218,12 +220,18 @@ static void snap(manifold *m, const cairn_face *f, cairn_vec3 face_normal, doubl
     }
 }
 
-static void add_witness(manifold *m, const cairn_distance *d, double gap)
+/* Whether one of the points is as near as the bodies are. */
+static bool has_nearest(const manifold *m, double gap)
 {
     double least = INFINITY;
     for (int k = 0; k < m->count; k++)
         least = fmin(least, m->points[k].gap);
-    if (least <= gap + 1e-9 * m->c->size)
+    return least <= gap + 1e-9 * m->c->size;
+}
+
+static void add_witness(manifold *m, const cairn_distance *d, double gap)
+{
+    if (has_nearest(m, gap))
         return;
     cairn_vec3 middle = cairn_scale(0.5, cairn_add(d->on_a, d->on_b));
     double height = cairn_dot(middle, m->n), both[2] = { height + 0.5 * gap, height - 0.5 * gap };
@@ -302,6 +310,12 @@ int cairn_manifold_corners(const cairn_couple *c, cairn_vec3 n, double margin, c
     return finish(&m, out);
 }
 
+static bool are_polyhedra(const cairn_couple *c)
+{
+    cairn_vec3 any;
+    return cairn_convex_corner(c->a, 0, &any) && cairn_convex_corner(c->b, 0, &any);
+}
+
 int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double margin,
                         cairn_witness *out)
 {
@@ -315,6 +329,13 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
     snap(&m, &fa, cairn_scale(-1, fa.normal), &gap);
     set_faces(&m, &fa, &fb);
     intersect(&m);
+    if (are_polyhedra(c) && !has_nearest(&m, gap)) { /* the face does not reach so far */
+        m.n = d->normal;
+        m.count = 0;
+        gap = d->gap;
+        set_faces(&m, &fa, &fb);
+        intersect(&m);
+    }
     add_witness(&m, d, gap);
     return finish(&m, out);
 }
@@ -326,7 +347,7 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
  * The two points that are farthest apart are kept, then the farthest on either side of the line
  * between them, then, up to the limit, those farthest outside of the polygon so far, so that it
  * gives about the same support as all: the same, if they have no more corners than the limit. The
- * deepest point, if clearly deeper than those, replaces its nearest one. Comparisons require a clear
+ * deepest point, if clearly deeper than those, replaces its nearest one. Comparisons need a clear
  * difference, so that points that are equal up to rounding are not exchanged from step to step. Of
  * very many points only those that are outermost in some direction are considered. */
 

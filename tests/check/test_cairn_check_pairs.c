@@ -764,6 +764,24 @@ TEST(a_side_rests_on_a_longer_side)
     check_verdict(scene, NULL, "penetration at most 3.48e-06 m");
 }
 
+/* A square of sides falls past another: corner passes corner 5 mm apart, where the sides are parallel
+ * to 4e-7 rad, and their points were 1e-9 m off the corners. */
+TEST(points_of_corners_that_pass_are_on_the_corners)
+{
+    static const char *const scene =
+        "cairn: 1\n"
+        "dimension: 2\n"
+        "materials: {m: {friction: 0}}\n"
+        "bodies:\n"
+        "  - {motion: fixed, shape: {inside_box: {size: [0.6, 0.6]}}}\n"
+        "  - {shape: &square {polyline: {points: [[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1],\n"
+        "     [-0.1, 0.1]], closed: true}}, position: [-0.15, -0.2], velocity: [0.13, 0]}\n"
+        "  - {shape: *square, position: [0.12, -0.2], velocity: [-0.15, 1]}\n"
+        "run: {time_step: 2e-3, duration: 0.25, certificate: full, paraview: false,\n"
+        "      picture: false}\n";
+    check_verdict(scene, NULL, "certified: 125 steps");
+}
+
 /* A disk and an ellipse of one body bounce along a ring: each has its own term of second order. Where
  * the bias is e u_N it does not say which of them touches, but only one of them explains it. */
 TEST(parts_of_a_body_in_a_ring_are_told_apart_by_the_whole_bias)
@@ -786,7 +804,8 @@ TEST(parts_of_a_body_in_a_ring_are_told_apart_by_the_whole_bias)
 
 GROUP(test_cairn_check_geometry)
 {
-    RUN(CASE(parts_of_a_body_in_a_ring_are_told_apart_by_the_whole_bias),
+    RUN(CASE(points_of_corners_that_pass_are_on_the_corners),
+        CASE(parts_of_a_body_in_a_ring_are_told_apart_by_the_whole_bias),
         CASE(a_side_rests_on_a_longer_side), CASE(all_gaps_are_proved),
         CASE(a_sheet_can_be_touched_from_either_side), CASE(points_and_normals_cannot_be_changed),
         CASE(geometry_cannot_be_changed), CASE(damaged_geometry_is_refused),
