@@ -178,8 +178,14 @@ typedef struct cairn_witness {
 /* The feature of a plane between two bodies that pass each other (narrow.c). */
 #define CAIRN_FEATURE_PASSING INT32_MAX
 
-/* At most, per pair. cairn_witnesses_limit says how many a given pair can have. */
-enum { CAIRN_WITNESSES = 24, CAIRN_WALL_WITNESSES = 12, CAIRN_UNRESOLVED = -1 };
+/* At most, per flat contact (one normal), and per pair: six walls of a box. cairn_witnesses_limit
+ * says how many a given pair can have. */
+enum {
+    CAIRN_FLAT_WITNESSES = 8,
+    CAIRN_WITNESSES = 48,
+    CAIRN_WALL_WITNESSES = 12,
+    CAIRN_UNRESOLVED = -1
+};
 
 /* The witnesses of a pair whose gap is at most the distance that both may cover, sorted by feature.
  * The narrow phase decides which collider is a and which is b: *swapped is true if a is the second
@@ -187,9 +193,16 @@ enum { CAIRN_WITNESSES = 24, CAIRN_WALL_WITNESSES = 12, CAIRN_UNRESOLVED = -1 };
  * or their distance was not found to the accuracy promised in docs/collision.md. */
 int cairn_witnesses_find(const cairn_collider *first, const cairn_collider *second, int dimension,
                          bool *swapped, cairn_witness *out);
-/* manifold.c: which points of one flat contact (one normal) to keep: at most `limit`, 2 or 4, which
- * span about the same area as all and include the deepest. Returns how many of `chosen` are set. */
-int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[4]);
+/* manifold.c: which points of one flat contact (one normal) to keep: at most `limit`, 2, 4 or 8,
+ * which span about the same area as all and include the deepest. Returns how many of `chosen` are
+ * set. */
+int cairn_witnesses_choose(const cairn_witness *points, int count, int limit,
+                           int chosen[CAIRN_FLAT_WITNESSES]);
+/* How many points of a flat contact are kept: 2 in 2D, 4, and 8 if a face has more than 4 corners,
+ * as the ends of cylinders have. But 4 if the two may come nearer in the step by more than 1/20 of
+ * their size (the least reach is 1/50): then they strike or tumble and do not stand, and 8 points
+ * with friction on one body make sweeps slow. `share`: how far they may, over the size. */
+int cairn_witnesses_kept(int dimension, int corners, double share);
 /* How many witnesses cairn_witnesses_find can give for this pair. */
 int cairn_witnesses_limit(const cairn_collider *first, const cairn_collider *second);
 

@@ -112,8 +112,8 @@ bool cairn_distance_is_sound(const cairn_couple *c, const cairn_distance *d);
 #define CAIRN_DEEP_RESIDUAL   1e-3
 #define CAIRN_DEEP            0.02
 
-/* manifold.c: the witnesses of a pair at distance d with gap <= margin, sorted by feature; up to 2
- * in 2D, 4 in 3D. Returns their number. */
+/* manifold.c: the witnesses of a pair at distance d with gap <= margin, sorted by feature; as many
+ * as cairn_witnesses_kept says. Returns their number. */
 int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double margin,
                         cairn_witness *out);
 /* The same along a given normal, and without the witness: points only where the faces that look at

@@ -9,7 +9,9 @@
  * witness itself is added.
  *
  * If a face normal is as good as the normal found, up to rounding, it is used instead: bodies at
- * rest on each other then have the normal of the face, without rounding errors. */
+ * rest on each other then have the normal of the face, without rounding errors. Not where corners
+ * of polyhedra see each other past the edge of that face: at a distance g, a normal that is turned
+ * by t loses only g t^2/2, but the points are g t off. */
 #include "collide/convex.h"
 #include "math/vec.h"
 
@@ -218,12 +220,18 @@ static void snap(manifold *m, const cairn_face *f, cairn_vec3 face_normal, doubl
     }
 }
 
-static void add_witness(manifold *m, const cairn_distance *d, double gap)
+/* Whether one of the points is as near as the bodies are. */
+static bool has_nearest(const manifold *m, double gap)
 {
     double least = INFINITY;
     for (int k = 0; k < m->count; k++)
         least = fmin(least, m->points[k].gap);
-    if (least <= gap + 1e-9 * m->c->size)
+    return least <= gap + 1e-9 * m->c->size;
+}
+
+static void add_witness(manifold *m, const cairn_distance *d, double gap)
+{
+    if (has_nearest(m, gap))
         return;
     cairn_vec3 middle = cairn_scale(0.5, cairn_add(d->on_a, d->on_b));
     double height = cairn_dot(middle, m->n), both[2] = { height + 0.5 * gap, height - 0.5 * gap };
@@ -263,7 +271,10 @@ static void intersect(manifold *m)
 
 static int finish(manifold *m, cairn_witness *out)
 {
-    m->count = cairn_witnesses_reduce(m->points, m->count, m->c->dimension == 2 ? 2 : 4);
+    int corners = m->a.count > m->b.count ? m->a.count : m->b.count;
+    double share = (m->margin - m->c->a->rounding - m->c->b->rounding) / m->c->size;
+    int limit = cairn_witnesses_kept(m->c->dimension, corners, share);
+    m->count = cairn_witnesses_reduce(m->points, m->count, limit);
     give_points(m, out);
     return m->count;
 }
@@ -299,6 +310,12 @@ int cairn_manifold_corners(const cairn_couple *c, cairn_vec3 n, double margin, c
     return finish(&m, out);
 }
 
+static bool are_polyhedra(const cairn_couple *c)
+{
+    cairn_vec3 any;
+    return cairn_convex_corner(c->a, 0, &any) && cairn_convex_corner(c->b, 0, &any);
+}
+
 int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double margin,
                         cairn_witness *out)
 {
@@ -312,6 +329,13 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
     snap(&m, &fa, cairn_scale(-1, fa.normal), &gap);
     set_faces(&m, &fa, &fb);
     intersect(&m);
+    if (are_polyhedra(c) && !has_nearest(&m, gap)) { /* the face does not reach so far */
+        m.n = d->normal;
+        m.count = 0;
+        gap = d->gap;
+        set_faces(&m, &fa, &fb);
+        intersect(&m);
+    }
     add_witness(&m, d, gap);
     return finish(&m, out);
 }
@@ -321,14 +345,15 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
 /* A few contact points that represent many.
  *
  * The two points that are farthest apart are kept, then the farthest on either side of the line
- * between them, so that the polygon they span gives about the same support as all. The deepest
- * point, if clearly deeper than those, replaces its nearest one. Comparisons require a clear
+ * between them, then, up to the limit, those farthest outside of the polygon so far, so that it
+ * gives about the same support as all: the same, if they have no more corners than the limit. The
+ * deepest point, if clearly deeper than those, replaces its nearest one. Comparisons need a clear
  * difference, so that points that are equal up to rounding are not exchanged from step to step. Of
  * very many points only those that are outermost in some direction are considered. */
 
-enum { KEPT = 4, MANY = 64, OUTERMOST = 16 };
+enum { KEPT = CAIRN_FLAT_WITNESSES, MANY = 64, OUTERMOST = 16 };
 
-static const double CLEARLY = 1 + 1e-6;
+static const double CLEARLY = 1 + 1e-6, SLOW = 0.05;
 
 static double apart(const cairn_witness *p, const cairn_witness *q)
 {
@@ -398,6 +423,57 @@ static void sort_by_feature(cairn_witness *p, int count)
     }
 }
 
+/* By how much p is outside of the edge from a to b of a polygon that runs counterclockwise about
+ * the normal. */
+static double outside_edge(const cairn_witness *a, const cairn_witness *b, const cairn_witness *p)
+{
+    cairn_vec3 edge = cairn_sub(b->on_a, a->on_a), out = cairn_cross(edge, a->normal);
+    double length = cairn_norm(edge);
+    return length > 0 ? cairn_dot(out, cairn_sub(p->on_a, a->on_a)) / length : 0;
+}
+
+/* Inserts the point that is farthest outside of the polygon `ring`; false: there is none. */
+static bool insert_outermost(const cairn_witness *p, int count, int ring[KEPT], int kept)
+{
+    double most = 1e-9 * sqrt(apart(&p[ring[0]], &p[ring[kept / 2]]));
+    int best = -1, after = 0;
+    for (int i = 0; i < kept; i++)
+        for (int k = 0; k < count; k++) {
+            double out = outside_edge(&p[ring[i]], &p[ring[(i + 1) % kept]], &p[k]);
+            if (out > most * CLEARLY) {
+                most = out;
+                best = k;
+                after = i;
+            }
+        }
+    for (int i = kept; best >= 0 && i > after + 1; i--)
+        ring[i] = ring[i - 1];
+    if (best >= 0)
+        ring[after + 1] = best;
+    return best >= 0;
+}
+
+/* Beyond the four that choose_of_few finds first. Returns how many are chosen. */
+static int widen(const cairn_witness *p, int count, int limit, int chosen[KEPT], int kept)
+{
+    int ring[KEPT] = { chosen[0], chosen[1], chosen[2] };
+    if (kept < 3)
+        return kept;
+    if (kept == 4) { /* counterclockwise: the fourth is on the right of the line of the first two */
+        ring[1] = chosen[3];
+        ring[2] = chosen[1];
+        ring[3] = chosen[2];
+    } else if (outside_edge(&p[chosen[0]], &p[chosen[1]], &p[chosen[2]]) > 0) {
+        ring[1] = chosen[2];
+        ring[2] = chosen[1];
+    }
+    while (kept < limit && insert_outermost(p, count, ring, kept))
+        kept++;
+    for (int k = 0; k < kept; k++)
+        chosen[k] = ring[k];
+    return kept;
+}
+
 static int choose_of_few(const cairn_witness *points, int count, int limit, int chosen[KEPT])
 {
     int kept = 2;
@@ -407,6 +483,8 @@ static int choose_of_few(const cairn_witness *points, int count, int limit, int 
         if (k >= 0)
             chosen[kept++] = k;
     }
+    if (limit > 4)
+        kept = widen(points, count, limit, chosen, kept);
     return admit_deepest(points, count, limit, chosen, kept);
 }
 
@@ -438,6 +516,11 @@ static int list_outermost(const cairn_witness *p, int count, int list[OUTERMOST 
         found += known == found;
     }
     return found;
+}
+
+int cairn_witnesses_kept(int dimension, int corners, double share)
+{
+    return dimension == 2 ? 2 : corners > 4 && share <= SLOW ? KEPT : 4;
 }
 
 int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[KEPT])

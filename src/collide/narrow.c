@@ -156,9 +156,9 @@ static const couple couples[] = {
     [BALL_CONE] = { cairn_ball_inside_cone, 3 },
     [BALL_FUNNEL] = { cairn_ball_funnel, 3 },
     [CAPSULES] = { cairn_capsule_capsule, 4 },
-    [ANY] = { cairn_convex_convex, 4 },
-    [ANY_FACE] = { cairn_convex_face_of, 4 },
-    [ANY_PLANE] = { cairn_convex_half_space, 4 },
+    [ANY] = { cairn_convex_convex, CAIRN_FLAT_WITNESSES },
+    [ANY_FACE] = { cairn_convex_face_of, CAIRN_FLAT_WITNESSES },
+    [ANY_PLANE] = { cairn_convex_half_space, CAIRN_FLAT_WITNESSES },
     [ANY_ROUND] = { cairn_convex_inside_round, CAIRN_WALL_WITNESSES },
     [ANY_INSIDE] = { cairn_convex_inside_box, CAIRN_WITNESSES },
 };

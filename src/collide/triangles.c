@@ -319,15 +319,20 @@ static int meet_in_hollow(const front *f, const cairn_couple *c, double margin, 
 static int meet_along(const front *f, const cairn_couple *c, const cairn_distance *d, double margin,
                       cairn_witness *out)
 {
-    int count = cairn_manifold_along(c, f->normal, margin, out), kept = 0;
+    cairn_witness points[2 * CAIRN_FLAT_WITNESSES]; /* over the triangle, and in hollows */
+    int count = cairn_manifold_along(c, f->normal, margin, points), kept = 0;
     bool apart = d->gap > c->a->rounding, rests = rests_behind(f, c, d);
     for (int k = 0; k < count; k++) {
-        bool sunk = f->sunk > 0 && !is_nearer_to_neighbour(out[k].on_a, f);
-        if (!apart || out[k].gap >= 0 || rests || sunk)
-            out[kept++] = out[k];
+        bool sunk = f->sunk > 0 && !is_nearer_to_neighbour(points[k].on_a, f);
+        if (!apart || points[k].gap >= 0 || rests || sunk)
+            points[kept++] = points[k];
     }
-    kept += meet_in_hollow(f, c, margin, out + kept);
-    return cairn_witnesses_reduce(out, kept, c->dimension == 2 ? 2 : 4);
+    kept += meet_in_hollow(f, c, margin, points + kept);
+    int limit = cairn_witnesses_kept(c->dimension, count, margin / c->size);
+    kept = cairn_witnesses_reduce(points, kept, limit);
+    for (int k = 0; k < kept; k++)
+        out[k] = points[k];
+    return kept;
 }
 
 int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int dimension,

@@ -12,8 +12,6 @@
  * Each point p of the face that looks at the plane is a constraint p.n >= c of its own, exact for
  * any motion. If the shape has a lower point than those (curved rims), it is added. */
 
-enum { MANIFOLD = 4 }; /* points kept per plane; 2 in 2D */
-
 /* The half-space n.p >= level, relative to an origin. */
 typedef struct plane {
     cairn_vec3 origin, n;
@@ -54,7 +52,8 @@ static int touch(const plane *p, const cairn_convex *a, int dimension, double ma
     }
     if (least > lowest.gap + 1e-9 * a->extent)
         points[count++] = lowest;
-    count = cairn_witnesses_reduce(points, count, dimension == 2 ? 2 : MANIFOLD);
+    count = cairn_witnesses_reduce(points, count,
+                                   cairn_witnesses_kept(dimension, face.count, margin / a->extent));
     for (int k = 0; k < count; k++)
         out[k] = points[k];
     return count;

@@ -63,8 +63,13 @@ cairn_judged cairn_judge_one(const cairn_judging *judge, cairn_law law, int j);
 /* The residual of a contact by a law alone, for a problem with scales; likewise. */
 double cairn_judge_relative(const cairn_judging *judge, cairn_law law, int j);
 
-/* The rounding of a sum, relative to the norm of its terms. */
-static const double cairn_sum_rounding = 8 * DBL_EPSILON;
+/* The rounding of sums, relative to the norm of their terms: of |e|_2 over all contacts, and of one
+ * u_j at most. That is a sum of m <= 14 terms, two bodies with six velocities each, w and b, with
+ * an error of at most m eps/2 sum |terms| <= m^1.5 eps/2 |terms|_2 = 26 eps |terms|_2, and that of
+ * the velocities themselves. */
+static const double cairn_sum_rounding = 8 * DBL_EPSILON, cairn_own_rounding = 32 * DBL_EPSILON;
+/* Squares of the terms of u_j for the velocities v of the impulses r, bias included. */
+double cairn_contact_terms2(const cairn_problem *p, int j, const double *r, const double *v);
 
 enum { CAIRN_JUDGED = 8 }; /* contacts of a group that is judged at once */
 

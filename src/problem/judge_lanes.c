@@ -321,7 +321,7 @@ CAIRN_WIDE contact contact_of(const group *in, int d, int lane)
     wide most = wide_load(in->most + lane), most2 = most * most;
     carried2 = wide_choose(carried2 < most2, carried2, most2);
     c.scale2 = wide_choose(scale * scale > carried2, scale * scale, carried2);
-    c.noise2 = cairn_sum_rounding * cairn_sum_rounding * wide_load(in->terms2 + lane);
+    c.noise2 = cairn_own_rounding * cairn_own_rounding * wide_load(in->terms2 + lane);
     return c;
 }
 

@@ -63,7 +63,9 @@
  * nothing.
  *
  * In problems with scales errors are related contact by contact instead, and so is the rounding of
- * r; either counts as 0 within the rounding of the terms of u_j:
+ * r; either counts as 0 within the rounding of the terms of u_j, 32 eps |terms|_2. (A sum over
+ * contacts must not decide about this: S_j may be as small as rounding where nothing closes, and
+ * what is rounding there would depend on groups elsewhere.)
  *     x = max e_j / S_j [+ 2 eps max w |r_j| / S_j],  S_j raised by w |r_j|; relative: cone.h.
  *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
@@ -310,6 +312,17 @@ static double local_term_squares(const cairn_problem *p, int j, const double *r)
     return sum;
 }
 
+double cairn_contact_terms2(const cairn_problem *p, int j, const double *r, const double *v)
+{
+    if (p->W) {
+        double bias = cairn_contact_bias(p, j);
+        return local_term_squares(p, j, r) + bias * bias;
+    }
+    if (cairn_problem_kind(p, j) == CAIRN_KIND_BALLS)
+        return square_balls(p, j, v).terms2;
+    return square_rows(p, p->dimension, p->block_size, j, v).terms2;
+}
+
 /* With the velocities v of impulses r. */
 CAIRN_INLINE row_squares squares_of(const cairn_judging *judge, bool balls, int d, int n, int j)
 {
@@ -439,7 +452,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, i
     cairn_contact_comply(p, j, r, u);
     row_squares squares = squares_of(judge, balls, d, n, j);
     double terms2 = squares.terms2 + (p->compliance ? compliance_squares(p, j, r) : 0);
-    judge->noise = p->scale ? cairn_sum_rounding * sqrt(terms2) : 0;
+    judge->noise = p->scale ? cairn_own_rounding * sqrt(terms2) : 0;
     double weighed2 = rows                         ? judge_rows(judge, j, u)
                       : kind == CAIRN_KIND_ROLLING ? judge_parts(judge, j, u)
                                                    : judge_cone(judge, d, j, squares.w, u);
@@ -603,7 +616,7 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
     if (doubtful)
         error += doubt;
     double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
-    double share = (noise ? 0 : sums->share) + (doubtful ? 2 * DBL_EPSILON * judge->burden : 0);
+    double share = sums->share + (doubtful ? 2 * DBL_EPSILON * judge->burden : 0);
     return (cairn_residual){
         .worst = sums->worst,
         .relative = judge->p->scale ? cairn_share_residual(share) : whole,

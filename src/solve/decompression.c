@@ -20,6 +20,7 @@
 #include "base/common.h"
 #include "problem/cone.h"
 #include "problem/cut.h"
+#include "problem/judge.h"
 #include "problem/operator.h"
 
 static double square(int d, const double *x)
@@ -87,16 +88,27 @@ static void free_velocity(const cairn_problem *p, int j, double *q)
     q[0] += bias(p, j);
 }
 
-/* As residual.c has it, with the impulse of both phases; 0: the problem has no scales. */
-static double scale_of(const cairn_problem *p, int j, double w, const double *r)
+/* What the error of a contact is related to, m/s; all 0: the problem has no scales. */
+typedef struct reference {
+    double scale; /* max(S_j, min(w |r_j|, C_j))           */
+    double noise; /* the rounding of u_j and of r_j - r_c  */
+} reference;
+
+/* As residual.c has it, with the impulse of both phases. */
+static reference refer(const cairn_problem *p, int j, double w, const double *r, const double *v)
 {
-    double carried = w * sqrt(square(p->dimension, r));
-    return p->scale ? cairn_larger(p->scale[j], cairn_smaller(carried, p->most[j])) : 0;
+    const double *own = r + (size_t)j * (size_t)p->dimension;
+    if (!p->scale)
+        return (reference){ 0, 0 };
+    double carried = w * sqrt(square(p->dimension, own));
+    double terms2 = cairn_contact_terms2(p, j, r, v) + carried * carried;
+    return (reference){ cairn_larger(p->scale[j], cairn_smaller(carried, p->most[j])),
+                        cairn_own_rounding * sqrt(terms2) };
 }
 
-/* An impulse x of the second phase, on the scale of contact j. */
+/* An impulse x of the second phase. */
 static void add_residual(const cairn_decompression *d, int j, const double *x, const double *u,
-                         double scale, sums *sum)
+                         reference to, sums *sum)
 {
     int n = d->p->dimension;
     double w = cairn_contact_inverse_mass(d->p, j);
@@ -106,7 +118,7 @@ static void add_residual(const cairn_decompression *d, int j, const double *x, c
         double e2 = w > 0 ? w * w * natural_map(d, j, x, shifted, 1 / w) : 0;
         double apart2 = w > 0 ? cairn_contact_conditions2(d->p, j, w, d->floor[j], x, u, lift) : 0;
         double e = sqrt(apart2 > e2 ? apart2 : e2);
-        double share = e == 0 ? 0 : e / scale;
+        double share = e <= to.noise ? 0 : e / to.scale;
         sum->e2[law] += e * e;
         sum->share[law] = share <= sum->share[law] ? sum->share[law] : share; /* NaN stays */
         sum->fclib2[law] += natural_map(d, j, x, shifted, 1);
@@ -117,17 +129,26 @@ static void add_residual(const cairn_decompression *d, int j, const double *x, c
     }
 }
 
-static void judge_contact(const cairn_decompression *d, int j, const double *r, double *u,
-                          sums *sum)
+typedef struct judge_job {
+    const cairn_decompression *d;
+    const double *r, *v;
+    double *u;
+    int member;
+} judge_job;
+
+static void judge_contact(const judge_job *job, int j, sums *sum)
 {
+    const cairn_decompression *d = job->d;
     int n = d->p->dimension;
+    const double *r = job->r + (size_t)j * (size_t)n;
+    double *u = job->u + (size_t)j * (size_t)n;
     double w = cairn_contact_inverse_mass(d->p, j), x[3], q[3] = { 0 }, shifted[3] = { 0 };
     for (int i = 0; i < n; i++) {
         x[i] = r[i] - d->compression[(size_t)j * (size_t)n + (size_t)i];
         shifted[i] = u[i] + (i == 0 ? bias(d->p, j) : 0);
     }
     free_velocity(d->p, j, q);
-    add_residual(d, j, x, shifted, scale_of(d->p, j, w, r), sum);
+    add_residual(d, j, x, shifted, refer(d->p, j, w, job->r, job->v), sum);
     double thrown = w * d->floor[j];
     sum->scale2 += (q[0] < 0 ? square(n, q) : 0) + thrown * thrown;
     sum->q2 += square(n, q);
@@ -146,28 +167,18 @@ static cairn_residual conclude(const sums *sum, bool scaled, int law)
     bool noise = sum->e2[law] <= rounding * rounding * sum->terms2;
     double error = noise ? 0 : sqrt(sum->e2[law]);
     double whole = error == 0 ? 0 : fmin(error / sqrt(sum->scale2), DBL_MAX);
-    double share = error == 0 ? 0 : cairn_share_residual(sum->share[law]);
     return (cairn_residual){ .worst = sum->worst[law],
-                             .relative = scaled ? share : whole,
+                             .relative = scaled ? cairn_share_residual(sum->share[law]) : whole,
                              .whole = whole,
                              .fclib = size > 0 ? sqrt(sum->fclib2[law]) / size : 0,
                              .worst_contact = sum->worst_contact[law] };
 }
 
-typedef struct judge_job {
-    const cairn_decompression *d;
-    const double *r;
-    double *u;
-    int member;
-} judge_job;
-
 static void judge_range(int begin, int end, void *context, void *value)
 {
     const judge_job *job = context;
-    for (int j = begin; j < end; j++) {
-        size_t first = (size_t)j * (size_t)job->d->p->dimension;
-        judge_contact(job->d, j, job->r + first, job->u + first, value);
-    }
+    for (int j = begin; j < end; j++)
+        judge_contact(job, j, value);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++)
         ((sums *)value)->holder[law] = job->member;
 }
@@ -203,7 +214,7 @@ void cairn_decompression_judge(const cairn_decompression *d, cairn_law law, cons
     cairn_problem p = *d->p;
     const cairn_decompression circular = { &p, d->compression, d->floor, NULL };
     const cairn_link *link = cairn_problem_link(d->p);
-    judge_job job = { &circular, r, u, link ? link->member : 0 };
+    judge_job job = { &circular, r, v, u, link ? link->member : 0 };
     const cairn_reduction all = { .count = p.contacts,
                                   .grain = p.contacts + 1,
                                   .parted = cairn_problem_parted(d->p),

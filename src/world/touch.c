@@ -384,7 +384,7 @@ bool cairn_world_meet(cairn_world *world, const cairn_collider *a, const cairn_c
  * Each triangle under a body gives its own contact points: corners of the body above it, its own
  * corners, crossings of edges. Where triangles form a flat region (a patch of shape/geometry.h),
  * all these points lie in one plane, and the corners of the polygon that they span support the body
- * as well as all of them: at most 4, in 2D 2. A point is identified by the vertices it comes from
+ * as well as all of them: at most 8, in 2D 2. A point is identified by the vertices it comes from
  * and by the patch, not by the triangle. So it keeps its identity, and its warm start, while the
  * body slides from triangle to triangle, and two triangles that share an edge give the points on it
  * only once. */
@@ -431,7 +431,7 @@ static void sort(cairn_touch *items, size_t count)
 
 /* The reduction of the witnesses of one pair. */
 typedef struct merge {
-    int limit;          /* points kept of one region: 4, in 2D 2     */
+    int limit;          /* points kept of one region: 8, in 2D 2     */
     cairn_touch *items; /* all; the kept ones are moved to the front */
     size_t kept;
     cairn_touch *group;    /* room for all: points of one region and normal */
@@ -506,10 +506,10 @@ static int add_deepest(const merge *m, int count, int *chosen, int kept)
 }
 
 /* Keeps the points of one group, which has one region and one normal to 4.5e-5 rad. `chosen` has
- * room for twice the limit of 4. */
+ * room for twice the limit of 8. */
 static void keep_group(merge *m, int count)
 {
-    int chosen[8] = { 0, 1, 2, 3 }, kept = count;
+    int chosen[2 * CAIRN_FLAT_WITNESSES] = { 0, 1, 2, 3, 4, 5, 6, 7 }, kept = count;
     for (int k = 0; k < count; k++)
         m->points[k] = *m->group[k].found;
     if (count > m->limit) {
@@ -583,7 +583,7 @@ cairn_status cairn_touches_merge(cairn_world *world, const cairn_touches *t, siz
     size_t total = 0;
     for (size_t k = begin; k < end; k++)
         total += (size_t)t->number[k];
-    merge m = { .limit = world->dimension == 2 ? 2 : 4 };
+    merge m = { .limit = world->dimension == 2 ? 2 : CAIRN_FLAT_WITNESSES };
     m.items = cairn_arena_take(&world->scratch, total, sizeof *m.items);
     m.group = cairn_arena_take(&world->scratch, total, sizeof *m.group);
     m.points = cairn_arena_take(&world->scratch, total, sizeof *m.points);

@@ -245,7 +245,7 @@ GROUP(test_faces)
 
 typedef struct answer {
     int count;
-    cairn_witness w[4];
+    cairn_witness w[CAIRN_FLAT_WITNESSES];
 } answer;
 
 static answer points_of(const placed *p, double margin)
@@ -415,7 +415,7 @@ TEST(cylinders)
     put(&p, 3, 0, 0, 2);
     answer a = points_of(&p, 0.01);
     check_consistent(&a);
-    CHECK_INT(a.count, 4);
+    CHECK_INT(a.count, 8);
     p.at[0].q = turn(0.2, 0.1, 0);
     couple_up(&p, 3);
     double radial = hypot(p.convex[0].axes[2].x, p.convex[0].axes[2].y);
@@ -547,6 +547,24 @@ TEST(an_octagon_becomes_a_square)
         CHECK_INT(p[k].feature, 10 + 2 * k);
 }
 
+/* Of up to 8, all corners stay, whatever lies between them or on their sides. */
+TEST(the_corners_of_a_polygon_stay)
+{
+    for (int corners = 3; corners <= 8; corners++) {
+        cairn_witness p[24];
+        for (int k = 0; k < corners; k++) {
+            double turn = 2 * M_PI / corners, c = cos(k * turn), s = sin(k * turn);
+            double side[2] = { 0.5 * (c + cos((k + 1) * turn)), 0.5 * (s + sin((k + 1) * turn)) };
+            p[corners - 1 - k] = at(c, s, 0, k);
+            p[corners + k] = at(side[0], side[1], 0, 100 + k);
+            p[2 * corners + k] = at(0.5 * c, 0.5 * s, 0, 200 + k);
+        }
+        CHECK_INT(cairn_witnesses_reduce(p, 3 * corners, 8), corners);
+        for (int k = 0; k < corners; k++)
+            CHECK_INT(p[k].feature, k);
+    }
+}
+
 TEST(few_points_are_only_sorted)
 {
     cairn_witness p[3] = { at(0, 0, 0, 7), at(1, 0, 0, 3), at(0, 1, 0, 5) };
@@ -602,7 +620,7 @@ TEST(two_points_in_the_plane)
 TEST(of_very_many_points_the_corners_stay)
 {
     cairn_witness p[400];
-    int chosen[4], sum = 0;
+    int chosen[CAIRN_FLAT_WITNESSES], sum = 0;
     for (int k = 0; k < 400; k++)
         p[k] = at(k % 20, k / 20, 0, k);
     CHECK_INT(cairn_witnesses_choose(p, 400, 4, chosen), 4);
@@ -619,9 +637,9 @@ TEST(of_very_many_points_the_corners_stay)
 
 GROUP(test_reduce)
 {
-    RUN(CASE(an_octagon_becomes_a_square), CASE(few_points_are_only_sorted),
-        CASE(rounding_does_not_change_the_choice), CASE(the_deepest_point_stays),
-        CASE(points_on_a_line), CASE(two_points_in_the_plane),
+    RUN(CASE(an_octagon_becomes_a_square), CASE(the_corners_of_a_polygon_stay),
+        CASE(few_points_are_only_sorted), CASE(rounding_does_not_change_the_choice),
+        CASE(the_deepest_point_stays), CASE(points_on_a_line), CASE(two_points_in_the_plane),
         CASE(of_very_many_points_the_corners_stay));
 }
 

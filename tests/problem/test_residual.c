@@ -1,6 +1,7 @@
 /* test_residual.c - the judge, contact by contact and in lanes. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "cairn/cairn.h"
@@ -318,6 +319,40 @@ TEST(an_error_within_the_rounding_of_its_own_terms_has_no_share)
     }
 }
 
+/* Two balls of different groups. The first rolls at 1 m/s and closes by 20 roundings, and nothing
+ * else there closes, so that S is as small. The second keeps 1e-7 m/s of 1 m/s. What is rounding at
+ * the first one does not depend on the second. */
+TEST(what_is_rounding_at_a_contact_does_not_depend_on_others)
+{
+    enum { CONTACTS = 2 * CAIRN_JUDGED }; /* also side by side */
+    static double both[12 * CONTACTS], mass[3 * CONTACTS], v_free[3 * CONTACTS], mu[CONTACTS];
+    static double scale[CONTACTS], r[2 * CONTACTS], v[3 * CONTACTS], u[2 * CONTACTS];
+    static int32_t blocks[2 * CONTACTS];
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    for (int j = 0; j < CONTACTS; j++) {
+        bool rolls = j % 2 == 0;
+        memcpy(both + 12 * j, H, sizeof H);
+        memcpy(mass + 3 * j, mass_inverse, sizeof mass_inverse);
+        v_free[3 * j] = rolls ? 1 : 0;
+        v_free[3 * j + 1] = rolls ? -20 * DBL_EPSILON : -1;
+        v_free[3 * j + 2] = rolls ? -1 : 0;
+        r[2 * j] = rolls ? 0 : 2 * (1 - 1e-7);
+        scale[j] = rolls ? 1e-16 : 1;
+        blocks[2 * j] = j;
+        blocks[2 * j + 1] = -1;
+    }
+    p.H = both;
+    p.mass_inverse = mass;
+    p.block = blocks;
+    p.scale = p.most = scale;
+    for (int contacts = 1; contacts <= CONTACTS; contacts++) {
+        cairn_judgement j;
+        p.blocks = p.contacts = contacts;
+        cairn_judge(&p, CAIRN_LAW_COULOMB, r, v, u, &j);
+        CHECK_NEAR(j.asked.relative, contacts == 1 ? 0 : 1e-8, 1e-14);
+    }
+}
+
 /* W = diag(1/2, 3/2), v_free = (0, -2, 0), so q = (-2, 0): an equation and a motor of 1 N s that
  * wants 3 m/s. r = (3, 1): y = (-1/2, 3/2 - 3); e = (1/2, 0), closing (2, w |P(3/w)| = 3/2). */
 TEST(rows_are_judged_row_by_row)
@@ -436,6 +471,7 @@ GROUP(test_residual)
         CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),
         CASE(the_rounding_of_impulses_is_related_to_what_the_error_of_a_contact_is),
         CASE(an_error_within_the_rounding_of_its_own_terms_has_no_share),
+        CASE(what_is_rounding_at_a_contact_does_not_depend_on_others),
         CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual),
         CASE(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads),
         CASE(contacts_of_balls_are_judged_like_their_rows));
@@ -506,8 +542,8 @@ TEST(the_largest_burden_is_found_in_every_width)
     double *u = cairn_arena_doubles(&arena, 3 * (size_t)p.contacts);
     p.b = NULL;
     for (int j = 0; j < p.contacts - p.contacts % CAIRN_JUDGED; j++) {
-        double length = sqrt(r[3 * j] * r[3 * j] + r[3 * j + 1] * r[3 * j + 1] +
-                             r[3 * j + 2] * r[3 * j + 2]);
+        double length =
+            sqrt(r[3 * j] * r[3 * j] + r[3 * j + 1] * r[3 * j + 1] + r[3 * j + 2] * r[3 * j + 2]);
         largest = fmax(largest, cairn_contact_inverse_mass(&p, j) * length / p.scale[j]);
     }
     CHECK(largest > 0);

@@ -122,26 +122,36 @@ static double bent(const check_run *run, int j, int side, const check_solid *sol
     return touches ? half * (vec_dot(n, pull) - kappa * round * round - less) : 0;
 }
 
-double check_arc(const check_run *run, int j, double near, double *size)
+/* The next part; -1 and -2: before the first. */
+static bool next_part(const check_run *run, int j, int side, check_arc *arc)
 {
-    int side = round_side(run, j), parts = 0;
     double before = run->by_contact.before[(size_t)j * (size_t)run->settings.components];
-    double best = 0;
-    *size = 0;
-    if (!run->settings.arcs || side < 0 || !(before < 0))
-        return 0;
     int body = run->contacts.body[2 * j + !side];
     check_place_of at = { check_x_of(run, j, !side), check_rows_q(run, body) };
-    check_piece piece = CHECK_FIRST_PIECE;
-    /* which part of a body touches is not in the file: the one that explains the bias */
-    while (check_piece_next(run, body, at, at.x, HUGE_VAL, &piece)) {
-        check_solid solid = check_piece_at(run, body, at, piece);
-        double terms = 0, term = 0;
-        if (has_point(run, &solid, piece.part >= 0))
-            term = fmin(0, fmax(bent(run, j, side, &solid, &terms), before));
-        bool nearer = parts++ == 0 || fabs(term - near) < fabs(best - near);
-        best = nearer ? term : best;
-        *size = fmax(*size, terms);
-    }
-    return best;
+    check_piece piece = { arc->part, arc->face };
+    if (!check_piece_next(run, body, at, at.x, HUGE_VAL, &piece))
+        return false;
+    check_solid solid = check_piece_at(run, body, at, piece);
+    *arc = (check_arc){ piece.part, piece.face, 0, 0 };
+    double term = bent(run, j, side, &solid, &arc->size);
+    if (has_point(run, &solid, piece.part >= 0))
+        arc->term = fmin(0, fmax(term, before));
+    return true;
+}
+
+bool check_arc_next(const check_run *run, int j, check_arc *arc)
+{
+    enum { ENDED = -3 };
+    int side = round_side(run, j);
+    double before = run->by_contact.before[(size_t)j * (size_t)run->settings.components];
+    bool first = arc->face == CHECK_FIRST_ARC.face;
+    check_arc last = *arc;
+    if (arc->face == ENDED)
+        return false;
+    if (run->settings.arcs && side >= 0 && before < 0)
+        while (next_part(run, j, side, arc)) /* faces of one surface have one term */
+            if (first || arc->term != last.term || arc->size != last.size)
+                return true;
+    *arc = (check_arc){ -1, ENDED, 0, 0 };
+    return first;
 }

@@ -362,10 +362,9 @@ static double residual_of_share(double x)
  * Where the rounding of impulses drowns velocities it may be added to the errors. */
 static void choose_relative(const sums *s, const double whole[2], double range[2])
 {
-    double drowned = 4 * DBL_EPSILON * sqrt(s->carried2), e = sqrt(s->e2);
-    bool noise = e <= CHECK_ROUNDING * sqrt(s->all_size2);
+    double drowned = 4 * DBL_EPSILON * sqrt(s->carried2);
     bool doubtful = drowned > 0.5e-13 * sqrt(s->closing2);
-    range[0] = s->scaled ? (noise ? 0 : residual_of_share(s->share[0])) : whole[0];
+    range[0] = s->scaled ? residual_of_share(s->share[0]) : whole[0];
     double added = doubtful ? 4 * DBL_EPSILON * s->burden : 0;
     range[1] = s->scaled ? residual_of_share(s->share[1] + added) : whole[1];
 }

@@ -727,9 +727,15 @@ void check_energy_change(check_run *run, int row, double sign);
 void check_ledgers(check_run *run);           /* energy.c: closed, from /steps alone      */
 void check_certificate_of(check_run *run);    /* law.c: the law in other units   */
 void check_bias(check_run *run, int j);       /* impacts.c: b of the scheme                 */
-/* arcs.c: m/s: the term of second order in b along round walls; where several are possible, the one
- * that is nearest to `near`. *size: what its rounding is relative to. */
-double check_arc(const check_run *run, int j, double near, double *size);
+/* arcs.c: a term of second order in b along round walls, and what its rounding is relative to, m/s.
+ * Which part of a body touches is not in the file: the terms of all parts, one after the other. A
+ * contact without such a term has 0 once. */
+typedef struct check_arc {
+    int part, face; /* where the search is */
+    double term, size;
+} check_arc;
+#define CHECK_FIRST_ARC ((check_arc){ -1, -2, 0, 0 })
+bool check_arc_next(const check_run *run, int j, check_arc *arc);
 void check_reduced(check_run *run);           /* impacts.c: how many demand less than that  */
 double check_pushing(const check_run *run, int j); /* m/s: the part of b that moves overlaps   */
 double check_apart(const check_run *run, int j);   /* m/s: b without restitution              */

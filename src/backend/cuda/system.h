@@ -460,7 +460,7 @@ struct BallJudge {
         double y[3], mu = p.mu[j], bias = p.b[j], w = at.mean();
         double wr[3] = { w * own[0], w * own[1], w * own[2] }, nothing[3] = { 0, 0, 0 };
         double terms2 = at.relative(p, v, y) + bias * bias;
-        to.sums.noise2 = 64 * DBL_EPSILON * DBL_EPSILON * terms2;
+        to.sums.noise2 = 1024 * DBL_EPSILON * DBL_EPSILON * terms2;
         to.sums.terms2 += terms2;
         u[3 * j] = y[0], u[3 * j + 1] = y[1], u[3 * j + 2] = y[2];
         y[0] += bias;

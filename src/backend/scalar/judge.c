@@ -303,7 +303,7 @@ ANYWHERE void cairn_scalar_judge_contact(const cairn_scalar_system *s, int j, co
     cairn_scalar_comply(s, j, r_j, pull);
     /* y = u + b n + eps r; `pull` is its part eps r alone, for the estimate of rounding */
     double terms2 = term_squares(s, j, r, v) + squared(s->d, pull);
-    out->noise2 = 64 * DBL_EPSILON * DBL_EPSILON * terms2;
+    out->noise2 = 1024 * DBL_EPSILON * DBL_EPSILON * terms2; /* (32 eps)^2: problem/judge.h */
     (cairn_is_bounded(s->p, j) ? judge_rows : judge_cone)(s, j, r_j, y, out);
     out->r2 += squared(s->d, r_j);
     out->u2 += squared(s->d, y);
@@ -362,7 +362,7 @@ static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law
     if (doubtful)
         error += drowned;
     double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);
-    double share = (noise ? 0 : sums->share) + (doubtful ? 2 * DBL_EPSILON * found->burden : 0);
+    double share = sums->share + (doubtful ? 2 * DBL_EPSILON * found->burden : 0);
     return (cairn_residual){ .worst = sums->worst,
                              .relative = scaled ? cairn_share_residual(share) : whole,
                              .whole = whole,
