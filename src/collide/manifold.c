@@ -27,6 +27,7 @@ typedef struct outline {
     const int32_t *vertex;
     double slope_u, slope_v; /* of a polygon's plane                                  */
     double longest;          /* m: of its edges                                       */
+    double facing;           /* length in the plane over length in space, where it is shortest   */
 } outline;
 
 typedef struct manifold {
@@ -54,6 +55,9 @@ static outline outline_of(const manifold *m, const cairn_face *f, cairn_vec3 ori
     for (int k = 0, j = f->count - 1; k < f->count; j = k++)
         o.longest = fmax(o.longest, hypot(o.u[k] - o.u[j], o.v[k] - o.v[j]));
     double along = cairn_dot(f->normal, m->n);
+    o.facing = f->count > 2 ? fabs(along) : 1;
+    if (f->count == 2 && o.longest > 0)
+        o.facing = o.longest / hypot(o.longest, o.h[1] - o.h[0]);
     /* a face seen edge on has no inside, nor has a segment seen end on */
     if (f->count == 2 && o.longest <= EDGE_ON * fabs(o.h[1] - o.h[0]))
         o.count = 0;
@@ -147,8 +151,9 @@ static void add_corners(manifold *m, int side, double aside)
     for (int k = 0; k < from->count; k++) {
         double u = from->u[k], v = from->v[k];
         /* a faces down, b up: their corners run in opposite directions */
-        bool inside = in->count > 2    ? in_polygon(in, u, v, side ? -1 : 1, m->tolerance)
-                      : in->count == 2 ? on_segment(in, u, v, aside, m->tolerance)
+        double near = m->tolerance * in->facing; /* in the plane: past an edge, on the face */
+        bool inside = in->count > 2    ? in_polygon(in, u, v, side ? -1 : 1, near)
+                      : in->count == 2 ? on_segment(in, u, v, aside, near)
                                        : false;
         double other = height_at(in, u, v);
         double height[2] = { side ? other : from->h[k], side ? from->h[k] : other };

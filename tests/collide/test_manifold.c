@@ -516,9 +516,30 @@ TEST(a_segment_seen_end_on_is_touched_at_its_end)
     CHECK_NEAR(w[0].on_b.x, ends[1].x, 1e-15);
 }
 
+/* A point over the end of a segment 2 m long that is seen 70 degrees from its normal. What is within
+ * rounding, 1e-9 of the size, past the end counts along the segment, not as it is seen. */
+TEST(a_face_seen_aslant_ends_where_it_ends)
+{
+    const cairn_vec3 ends[2] = { { -1, 0, 0 }, { 1, 0, 0 } };
+    const double past[2] = { 0.5e-9, 2e-9 }, slant = 70 * M_PI / 180;
+    const cairn_vec3 n = { sin(slant), cos(slant), 0 };
+    cairn_shape point = cairn_shape_default(CAIRN_SHAPE_POINT, 2);
+    cairn_convex a, b = cairn_convex_triangle(ends, 2);
+    for (int k = 0; k < 2; k++) {
+        cairn_collider c = { .shape = &point };
+        cairn_witness w[CAIRN_WITNESSES];
+        cairn_vec3 at = cairn_add_scaled(cairn_vec(1 + past[k], 0, 0), 0.1, n);
+        cairn_collider_place(&c, (cairn_pose){ at, { 1, 0, 0, 0 } });
+        CHECK(cairn_convex_make(&c, &a));
+        cairn_couple couple = cairn_couple_make(&a, &b, 2);
+        CHECK_INT(cairn_manifold_along(&couple, n, 1, w), 1 - k);
+    }
+}
+
 GROUP(test_manifold)
 {
-    RUN(CASE(a_segment_seen_end_on_is_touched_at_its_end), CASE(a_cube_on_its_face_has_four_points),
+    RUN(CASE(a_face_seen_aslant_ends_where_it_ends),
+        CASE(a_segment_seen_end_on_is_touched_at_its_end), CASE(a_cube_on_its_face_has_four_points),
         CASE(a_cube_on_its_edge_has_two_points), CASE(a_cube_on_its_corner_has_one_point),
         CASE(points_keep_their_keys_through_touching), CASE(small_tilts_keep_four_points),
         CASE(points_beyond_the_margin_are_left_out), CASE(half_overlapping_bricks),
