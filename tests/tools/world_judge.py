@@ -150,14 +150,19 @@ def apply(edges, k):
     return tuple(sum(edges[3 * j + i] * k[j] for j in range(3)) for i in range(3))
 
 
-def whole_edges(edges, d):
-    """The integers k, nearest, for which edges k = d."""
+def along_edges(edges, d):
+    """The numbers f for which edges f = d."""
     columns = [edges[0:3], edges[3:6], edges[6:9]]
     for j in range(3):
         if norm(columns[j]) == 0:
             columns[j] = tuple(1e9 if i == j else 0.0 for i in range(3))
     volume = dot(columns[0], cross(columns[1], columns[2]))
-    return tuple(round(dot(d, cross(columns[(j + 1) % 3], columns[(j + 2) % 3])) / volume) for j in range(3))
+    return [dot(d, cross(columns[(j + 1) % 3], columns[(j + 2) % 3])) / volume for j in range(3)]
+
+
+def whole_edges(edges, d):
+    """The integers k, nearest, for which edges k = d."""
+    return tuple(round(f) for f in along_edges(edges, d))
 
 
 class Lattice:
@@ -176,10 +181,16 @@ class Lattice:
 
 
 def put_back(group, step, row, lattice):
-    """The body as the step begins, after it was put back into the cell."""
+    """The body as the step begins, after it was put back into the cell, whose corner is 0. At a face of the cell, up
+    to rounding, its way in the step tells where it was put."""
     record = group.record
     body, after = record.states[step - 1][row], record.states[step][row]
-    shift, velocity = lattice.image(sub(sub(after.x, times(record.h, after.v)), body.x))
+    at = along_edges(lattice.edges, body.x)
+    if all(abs(f - round(f)) > 1e-9 or f == 0 for f in at):
+        k = tuple(-math.floor(f) for f in at)
+        shift, velocity = apply(lattice.edges, k), apply(lattice.rate, k)
+    else:
+        shift, velocity = lattice.image(sub(sub(after.x, times(record.h, after.v)), body.x))
     return Body(add(body.x, shift), body.q, add(body.v, velocity), body.w)
 
 
