@@ -479,10 +479,13 @@ cairn_status cairn_shape_refuse_density(const cairn_shape *shape, cairn_error *e
     const char *name = cairn_shape_record((int)shape->kind)->name;
     if (!shape->geometry)
         return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
-    return cairn_fail(error, CAIRN_BAD_INPUT, "density",
-                      "the %s is open: it encloses no volume to which a density could give a mass; "
-                      "expected a closed one, or mass and inertia, or motion: fixed or driven",
-                      name);
+    bool chain = shape->kind == CAIRN_SHAPE_POLYLINE;
+    return cairn_fail(
+        error, CAIRN_BAD_INPUT, "density",
+        "the %s is open%s: it encloses no volume to which a density could give a "
+        "mass; expected a closed one%s, or mass and inertia, or motion: fixed or driven",
+        name, chain ? ", runs clockwise or crosses itself" : "",
+        chain ? " that runs counterclockwise" : "");
 }
 
 /* ---- size ------------------------------------------------------------------------------------ */
