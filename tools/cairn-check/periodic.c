@@ -80,8 +80,8 @@ static void check_lattice(check_run *run, const vec last[3], int32_t M[3][3])
                "the edges span another lattice than in the step before");
 }
 
-/* A body was put back by the vector of the lattice that its images tell: its way does not, where
- * impacts within the step turn it back. Where the images lie it does not end where the step leads. */
+/* A body was put back by the vector of the lattice that its images tell. Its way does not, since
+ * impacts within the step may turn it back. With wrong images it does not end where it should. */
 static void put_back(check_run *run, int row, int next, const vec b[3], int32_t M[3][3])
 {
     check_cell *c = &run->cell;
