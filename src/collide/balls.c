@@ -66,10 +66,7 @@ int cairn_ball_box(const cairn_collider *a, const cairn_collider *b, int dimensi
     cairn_vec3 n;
     double distance = cairn_box_distance(p, half, dimension, &n);
     out[0] = cairn_ball_witness(a, cairn_rotate(b->q, n), distance - r, 0);
-    if (out[0].gap > margin)
-        return 0;
-    cairn_ball_passes(a, b, dimension, out);
-    return 1;
+    return out[0].gap <= margin;
 }
 
 /* ---- capsules ------------------------------------------------------------------------------- */

@@ -65,20 +65,6 @@ static bool passes(const cairn_collider *a, const cairn_collider *b, cairn_coupl
     return beside;
 }
 
-void cairn_ball_passes(const cairn_collider *a, const cairn_collider *b, int dimension,
-                       cairn_witness *out)
-{
-    cairn_convex p, q;
-    if (!closes(a, b, out->gap, out->normal) || !cairn_convex_make(a, &p) ||
-        !cairn_convex_make(b, &q))
-        return;
-    cairn_couple c = cairn_couple_make(&p, &q, dimension);
-    const cairn_distance d = { .on_a = c.offset,
-                               .normal = out->normal,
-                               .gap = out->gap + p.rounding + q.rounding };
-    passes(a, b, &c, &d, out);
-}
-
 int cairn_convex_convex(const cairn_collider *a, const cairn_collider *b, int dimension,
                         double margin, cairn_witness *out)
 {

@@ -16,9 +16,6 @@ cairn_couple_fn cairn_ball_ball;
 cairn_couple_fn cairn_ball_half_space;
 cairn_couple_fn cairn_ball_box;
 cairn_couple_fn cairn_ball_capsule;
-/* narrow.c: where a ball passes a body, *out becomes a witness of a plane between them. */
-void cairn_ball_passes(const cairn_collider *a, const cairn_collider *b, int dimension,
-                       cairn_witness *out);
 /* The witness of ball a against the point at `distance` from its centre, against the normal. */
 cairn_witness cairn_ball_witness(const cairn_collider *a, cairn_vec3 normal, double distance,
                                  int feature);

@@ -114,13 +114,13 @@ TEST(a_box_slides_over_a_seam)
     }
 }
 
-/* So do a cylinder, a capsule, an ellipsoid, a box with round edges and a ball that rolls. */
+/* So do a cylinder, a capsule, an ellipsoid and a box with round edges. */
 TEST(other_shapes_slide_over_a_seam)
 {
-    cairn_shape shapes[5];
+    cairn_shape shapes[4];
     const cairn_shape_kind kinds[] = { CAIRN_SHAPE_CYLINDER, CAIRN_SHAPE_CAPSULE,
-                                       CAIRN_SHAPE_ELLIPSOID, CAIRN_SHAPE_BOX, CAIRN_SHAPE_SPHERE };
-    for (int k = 0; k < 5; k++) {
+                                       CAIRN_SHAPE_ELLIPSOID, CAIRN_SHAPE_BOX };
+    for (int k = 0; k < 4; k++) {
         cairn_world *world = new_seam(0);
         cairn_vec3 v, omega;
         shapes[k] = cairn_shape_default(kinds[k], 3);
@@ -130,7 +130,7 @@ TEST(other_shapes_slide_over_a_seam)
         shapes[k].semi_axes = cairn_vec(0.1, 0.15, 0.05);
         shapes[k].size = cairn_vec(0.2, 0.2, 0.1);
         shapes[k].rounding = kinds[k] == CAIRN_SHAPE_BOX ? 0.01 : 0;
-        double up = kinds[k] == CAIRN_SHAPE_CAPSULE || kinds[k] == CAIRN_SHAPE_SPHERE ? 0.1 : 0.05;
+        double up = kinds[k] == CAIRN_SHAPE_CAPSULE ? 0.1 : 0.05;
         add_mover(world, shapes[k], cairn_vec(-0.5, 0, up), cairn_vec(3, 0, 0));
         go(world, 2e-3, 0.4, &v, &omega);
         CHECK_NEAR(v.x, 3, 1e-5);
