@@ -527,6 +527,49 @@ void cairn_joints_visit(const cairn_step *step, const cairn_moves *m, cairn_join
 
 /* ---- after the bodies have moved ------------------------------------------------------------ */
 
+/* Of the smaller body: by how much a step may pull a joint apart. */
+static const double APART = 0.1;
+
+/* m: the size of the smaller body that a joint holds and that moves, or the lever by which it holds
+ * it, if that is longer. */
+static double smaller_of(const cairn_step *step, const cairn_joint *joint)
+{
+    double size = INFINITY;
+    for (int side = 0; side < 2; side++) {
+        int body = joint->body[side];
+        bool moves = body >= 0 && cairn_step_block(step, body) >= 0;
+        double arm = cairn_norm(joint->anchor[side]);
+        double own = moves ? fmax(arm, cairn_body_extent(step->world, body)) : 0;
+        size = own > 0 ? fmin(size, own) : size;
+    }
+    return size;
+}
+
+/* Rows are linear in the velocities of a step. Where bodies turn so far in it that a joint comes
+ * apart by APART of the smaller one, what it does is not what it was solved for, and may be any
+ * work: the step is too long, like one in which a body moves past its contacts (limit.c). */
+cairn_status cairn_joints_limit(const cairn_step *step, const cairn_arrival *arrival)
+{
+    cairn_world *world = step->world;
+    for (size_t k = 0; k < world->joints.count; k++) {
+        cairn_joint moved = world->joints.items[k];
+        if (!moved.alive || moved.elsewhere || moved.rows == 0 || moved.broken)
+            continue;
+        cairn_joint_view view = view_of(step, &moved, arrival->x, arrival->q);
+        show_image(world, &moved, step->h, &view);
+        double before = moved.drift, size = smaller_of(step, &moved);
+        cairn_joint_measure(&moved, &view);
+        if (!(moved.drift > before + APART * size))
+            continue;
+        world->exchange.long_here = true;
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT, "run.time_step",
+                          "joint %lld would come apart by %.3g m in one step of %g s, expected at "
+                          "most %.3g m, a tenth of the smaller body",
+                          (long long)k, moved.drift - before, step->h, APART * size);
+    }
+    return CAIRN_OK;
+}
+
 /* The slip of a gear in this step, h times the rate of its row, without the bias. */
 static double gear_slip(const cairn_joint *joint, const cairn_row *row, double h, double u)
 {
