@@ -545,6 +545,17 @@ static double smaller_of(const cairn_step *step, const cairn_joint *joint)
     return size;
 }
 
+/* m: the drift of a joint in a pose, `ahead` s from the start of the step. */
+static double drift_at(const cairn_step *step, const cairn_joint *joint, const cairn_vec3 *x,
+                       const cairn_quat *q, double ahead)
+{
+    cairn_joint there = *joint;
+    cairn_joint_view view = view_of(step, joint, x, q);
+    show_image(step->world, joint, ahead, &view);
+    cairn_joint_measure(&there, &view);
+    return there.drift;
+}
+
 /* Rows are linear in the velocities of a step. Where bodies turn so far in it that a joint comes
  * apart by APART of the smaller one, what it does is not what it was solved for, and may be any
  * work: the step is too long, like one in which a body moves past its contacts (limit.c). */
@@ -552,20 +563,19 @@ cairn_status cairn_joints_limit(const cairn_step *step, const cairn_arrival *arr
 {
     cairn_world *world = step->world;
     for (size_t k = 0; k < world->joints.count; k++) {
-        cairn_joint moved = world->joints.items[k];
-        if (!moved.alive || moved.elsewhere || moved.rows == 0 || moved.broken)
+        const cairn_joint *joint = &world->joints.items[k];
+        if (!joint->alive || joint->elsewhere || joint->rows == 0 || joint->broken)
             continue;
-        cairn_joint_view view = view_of(step, &moved, arrival->x, arrival->q);
-        show_image(world, &moved, step->h, &view);
-        double before = moved.drift, size = smaller_of(step, &moved);
-        cairn_joint_measure(&moved, &view);
-        if (!(moved.drift > before + APART * size))
+        double before = drift_at(step, joint, world->bodies.x, world->bodies.q, 0);
+        double after = drift_at(step, joint, arrival->x, arrival->q, step->h);
+        double most = APART * smaller_of(step, joint);
+        if (!(after > before + most))
             continue;
         world->exchange.long_here = true;
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "run.time_step",
                           "joint %lld would come apart by %.3g m in one step of %g s, expected at "
                           "most %.3g m, a tenth of the smaller body",
-                          (long long)k, moved.drift - before, step->h, APART * size);
+                          (long long)k, after - before, step->h, most);
     }
     return CAIRN_OK;
 }

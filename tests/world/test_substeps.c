@@ -248,9 +248,35 @@ TEST(a_step_that_pulls_a_joint_apart_is_divided)
     cairn_world_destroy(world);
 }
 
+/* Who puts a body elsewhere pulls its joint apart, not the step, which draws it together again. */
+TEST(a_body_that_is_put_off_its_joint_divides_no_step)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    cairn_step_options options = step_by(5e-3, "coulomb", 1e-6);
+    cairn_step_report report;
+    cairn_body_def def = cairn_body_def_default();
+    cairn_joint_def pin = cairn_joint_def_default();
+    cairn_body_state state;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    def.shape.radius = 0.1;
+    def.density = 1000;
+    pin.kind = CAIRN_JOINT_BALL;
+    CHECK_OK(cairn_body_create(world, &def, &pin.a));
+    CHECK_OK(cairn_joint_create(world, &pin, NULL));
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    CHECK_OK(cairn_body_get(world, pin.a, &state));
+    state.x = cairn_vec(0.05, 0, 0);
+    CHECK_OK(cairn_body_put(world, pin.a, &state));
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    CHECK_INT(report.substeps, 1);
+    CHECK(cairn_world_bodies(world).x[0].x < 0.05 + 1e-9);
+    cairn_world_destroy(world);
+}
+
 GROUP(test_substeps)
 {
     RUN(CASE(a_step_that_pulls_a_joint_apart_is_divided),
+        CASE(a_body_that_is_put_off_its_joint_divides_no_step),
         CASE(a_step_that_is_too_long_is_two_steps_of_half_its_length),
         CASE(a_step_is_divided_as_often_as_it_has_to_be), CASE(what_no_division_helps_is_refused),
         CASE(a_world_saved_within_a_step_goes_on_there), CASE(the_rest_of_a_step_can_be_given_up),
