@@ -132,6 +132,8 @@ typedef struct cairn_joint_state {
     const double *impulse;    /* N s, N m s: of each row; lent until the next step             */
     const double *correction; /* kg m/s, kg m^2/s: of each row in the penetration correction of the
                                  last step (see cairn_step_inputs); valid until the next step  */
+    double eased; /* share of the correction of its drift that the last step did without, because
+                     it would have made energy                                                    */
 } cairn_joint_state;
 
 /** Number of joints ever created: indices run from 0. */

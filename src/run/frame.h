@@ -44,7 +44,7 @@ typedef struct cairn_run_joints {
     double *number[CAIRN_RUN_JOINT_NUMBERS];
     size_t rows; /* rows of all joints in the last step: length of the arrays below */
     int32_t *row_joint;
-    double *row_impulse, *row_correction;
+    double *row_impulse, *row_correction, *row_eased;
 } cairn_run_joints;
 
 /* Add the joints of a world to a frame whose bodies have their rows in the roll. Assigns rows of

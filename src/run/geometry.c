@@ -369,6 +369,7 @@ static const cairn_run_source rows[] = {
       NULL },
     { "correction", "kg m/s, kg m^2/s", CAIRN_HDF5_REAL, 1,
       offsetof(cairn_run_frame, joint.row_correction), NULL },
+    { "eased", "", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.row_eased), NULL },
 };
 
 cairn_run_sources cairn_run_joint_sources(void)
@@ -417,6 +418,7 @@ static bool take_states(cairn_run_joints *j, cairn_arena *arena)
     good = CAIRN_TAKE(arena, j->row_joint, j->rows) && good;
     good = CAIRN_TAKE(arena, j->row_impulse, j->rows) && good;
     good = CAIRN_TAKE(arena, j->row_correction, j->rows) && good;
+    good = CAIRN_TAKE(arena, j->row_eased, j->rows) && good;
     return good;
 }
 
@@ -485,6 +487,7 @@ static void fill_rows(cairn_run_joints *j, size_t first, int joint, const cairn_
         j->row_joint[first + (size_t)i] = joint;
         j->row_impulse[first + (size_t)i] = s->impulse[i];
         j->row_correction[first + (size_t)i] = s->correction[i];
+        j->row_eased[first + (size_t)i] = s->eased;
     }
 }
 

@@ -18,7 +18,7 @@
 enum { CAIRN_RUN_FORMAT_OLDEST = 1, CAIRN_RUN_FORMAT_VERSION = 3 };
 /* The root attribute `rules`: the version of the rules by which bodies move, as numbered in
  * docs/run-format.md. cairn-check needs it to recompute a run. */
-enum { CAIRN_RUN_RULES = 4 };
+enum { CAIRN_RUN_RULES = 5 };
 
 /* How a run ended: "complete", "rest", "interrupted", "stopped" or "failed". */
 typedef struct cairn_run_ending {

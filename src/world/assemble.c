@@ -95,7 +95,9 @@ static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *j
         posed->w = NULL;
     if (!arcs)
         posed->arc = NULL;
-    posed->demand = NULL; /* joints have it */
+    posed->demand = NULL; /* joints have it, and the next two */
+    posed->corrects = NULL;
+    posed->added = NULL;
     /* without a copy; fill_contact then writes each value onto itself */
     if (shared)
         posed->mu = step->world->contacts.mu;

@@ -279,7 +279,7 @@ cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)
  *     M (v+ - v~) = h (m g + F) + H'r.
  * v~ has the linear velocity before the step, and the angular velocity w~ that the body would have
  * after it without torques: as much energy as before (integrate.c). What a torque adds to J w is
- * h F = J (w_free - w~). Bodies that swing (motion.c) have v~ = v, and h T + h gyroscopic. Hence
+ * h F = J (w_free - w~). Bodies that swing (swing.c) have v~ = v, and h T + h gyroscopic. Hence
  *     load work      h F.vm
  *     driver work    - sum r.w
  *     friction loss  - sum r_T.um_T      um = H vm + w

@@ -23,7 +23,13 @@
  * supply what corrects them and no more. A group gains energy if, with K = |v-|_M^2/2 and
  * f = v_free - v-,
  *
- *     max(E, F) > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |f|_M^2/8.
+ *     max(E, F) > SHARE (K + sum (|r.u-| + |r.u+|)/2) + |f|_M^2/8,    or
+ *     E + D - sum C w+.(w- + w+)/2 > MENDS K + |f|_M^2/8 + sum m (SLOW R)^2/2.
+ *
+ * D is what rows supply that correct the drift of joints, R the sizes of bodies, and C the moments
+ * that tension adds (joint_rows.c), which are not in K and f here. In time D is what the curvature
+ * of the paths of bodies took, and E + D is about 0; but what drifted while the load was small, or
+ * in steps that missed their tolerance, may be pulled together at a higher price.
  *
  * Where b >= c, no gain is possible: both laws have r.u+ + r_N c <= 0 and r_T.u+ <= 0, so F <= 0,
  * and with P = M^-1 H'r, u+ - u- = H (P + f), rows adding min(r z+, max(0, r y)) <= 0 to r.u+,
@@ -44,6 +50,8 @@
 #include "world/gain.h"
 
 static const double ROUNDING = 1e-12;  /* of the size of a body                         */
+static const double MENDS = 1e-3;      /* of the energy of a group: see above           */
+static const double SLOW = 0.1;        /* 1/s: what stands still closes up so fast      */
 static const double TOO_LARGE = 1e300; /* J: for what is too large for a number         */
 enum { BITS = 40, GRAIN = 2048 };
 
@@ -136,7 +144,9 @@ typedef struct tally {
     uint8_t *joined; /* of contacts: they join their bodies to groups */
     double *term;    /* of contacts: what they add to E ...           */
     double *drive;   /* ... and to F, both less SHARE of their size   */
+    double *mends;   /* ... and to E + D; NULL without joints         */
     double *allowed; /* of blocks: SHARE K + |f|_M^2/8, and rounding                */
+    double *spared;  /* of blocks: the same for `mends`; NULL: no joints */
 } tally;
 
 static bool is_joined(const cairn_work *work, int j)
@@ -164,7 +174,7 @@ static void find_row_terms(const tally *all, int j)
     const cairn_work *work = all->work;
     const cairn_problem *p = work->p;
     size_t first = (size_t)j * (size_t)p->dimension;
-    double before[CAIRN_MAX_DIMENSION], sum = 0;
+    double before[CAIRN_MAX_DIMENSION], sum = 0, mended = 0;
     cairn_contact_relative(p, p->dimension, p->block_size, j, work->before, before);
     for (int i = 0; i < p->dimension; i++) {
         size_t entry = first + (size_t)i;
@@ -173,8 +183,11 @@ static void find_row_terms(const tally *all, int j)
         double supply = cairn_larger(0, r * new - row_error(p, entry, r, u));
         double size = 0.5 * fabs(r) * (fabs(old) + fabs(new));
         sum += 0.5 * r * (old + new) - supply - work->share * size;
+        mended += work->corrects && work->corrects[entry] ? supply : 0;
     }
     all->term[j] = isfinite(sum) ? sum : TOO_LARGE;
+    if (all->mends)
+        all->mends[j] = isfinite(sum + mended) ? sum + mended : TOO_LARGE;
 }
 
 /* What contact j adds; d and n are those of the problem, as constants if they are the usual
@@ -200,6 +213,8 @@ CAIRN_INLINE void find_terms(const tally *all, int d, int n, int j)
     }
     sum -= work->share * size;
     all->term[j] = isfinite(sum) ? sum : TOO_LARGE;
+    if (all->mends)
+        all->mends[j] = all->term[j];
     all->drive[j] = work->twice ? 0 : cairn_smaller(old, new) - work->share * slides;
 }
 
@@ -213,6 +228,8 @@ static void find_terms_range(int begin, int end, void *context)
         if (!all->joined[j])
             continue;
         all->term[j] = all->drive[j] = 0;
+        if (all->mends)
+            all->mends[j] = 0;
         if (!cairn_contact_counts(work->p, j))
             continue;
         if (cairn_is_bounded(work->p, j))
@@ -251,11 +268,47 @@ static double allowed_of(const tally *all, int block)
     return moves ? allowed : 0;
 }
 
+/* kg m^2: the moment that tension adds to component k of a block. */
+static double added_of(const tally *all, int block, int k)
+{
+    const cairn_vec3 *added = all->work->added;
+    int angular = k - all->step->world->dimension;
+    if (!added || angular < 0)
+        return 0;
+    cairn_vec3 C = added[all->step->held + block];
+    return all->step->world->dimension == 2 || angular == 2 ? C.z : angular == 0 ? C.x : C.y;
+}
+
+/* What the rows of joints that correct their drift may give a block, less the work of C. */
+static double spared_of(const tally *all, int block)
+{
+    const cairn_work *work = all->work;
+    const cairn_problem *p = work->p;
+    double slow = SLOW * all->step->world->bodies.extent[all->step->held + block];
+    double mass_inverse = p->mass_inverse[(size_t)block * (size_t)p->block_size];
+    double spared = rounding_of(all, block);
+    if (!cairn_world_moves(all->step->world, all->step->held + block))
+        return 0;
+    spared += mass_inverse > 0 && isfinite(slow) ? 0.5 * slow * slow / mass_inverse : 0;
+    for (int k = 0; k < p->block_size; k++) {
+        size_t i = (size_t)block * (size_t)p->block_size + (size_t)k;
+        if (!(p->mass_inverse[i] > 0))
+            continue;
+        double C = added_of(all, block, k), both = 1 / p->mass_inverse[i], own = both - C;
+        double v = work->before[i], after = work->v[i];
+        double f = own > 0 ? p->v_free[i] * both / own - v : 0;
+        spared += 0.5 * MENDS * own * v * v + 0.125 * own * f * f + 0.5 * C * after * (v + after);
+    }
+    return spared;
+}
+
 static void find_allowed_range(int begin, int end, void *context)
 {
     const tally *all = context;
     for (int block = begin; block < end; block++)
         all->allowed[block] = allowed_of(all, block);
+    for (int block = begin; block < end && all->spared; block++)
+        all->spared[block] = spared_of(all, block);
 }
 
 /* A servo does work on its wall, as much as its control asks for: groups that it pushes may gain
@@ -263,9 +316,14 @@ static void find_allowed_range(int begin, int end, void *context)
 static void allow_servos(const tally *all)
 {
     const cairn_free_motion *motion = all->work->motion;
-    for (int s = 0; motion && s < motion->servo_count; s++)
-        if (motion->servos[s].row >= 0 && motion->servos[s].moves)
-            all->allowed[cairn_step_block(all->step, motion->servos[s].row)] = TOO_LARGE;
+    for (int s = 0; motion && s < motion->servo_count; s++) {
+        if (motion->servos[s].row < 0 || !motion->servos[s].moves)
+            continue;
+        int block = cairn_step_block(all->step, motion->servos[s].row);
+        all->allowed[block] = TOO_LARGE;
+        if (all->spared)
+            all->spared[block] = TOO_LARGE;
+    }
 }
 
 /* In one pass over the contacts, by several threads. Terms are those of contacts that join. */
@@ -278,6 +336,10 @@ static cairn_status take_terms(tally *all)
     all->drive = cairn_arena_take(scratch, contacts, sizeof *all->drive);
     if (!all->joined || !all->term || !all->drive)
         return CAIRN_NO_MEMORY;
+    if (all->work->corrects) {
+        all->mends = cairn_arena_take(scratch, contacts, sizeof *all->mends);
+        TRY(all->mends ? CAIRN_OK : CAIRN_NO_MEMORY);
+    }
     cairn_parallel_for(all->work->p->contacts, GRAIN, find_terms_range, all);
     return CAIRN_OK;
 }
@@ -289,6 +351,11 @@ static cairn_status take_allowed(tally *all)
         cairn_arena_take(&all->step->world->scratch, (size_t)blocks, sizeof *all->allowed);
     if (!all->allowed)
         return CAIRN_NO_MEMORY;
+    if (all->mends) {
+        all->spared =
+            cairn_arena_take(&all->step->world->scratch, (size_t)blocks, sizeof *all->spared);
+        TRY(all->spared ? CAIRN_OK : CAIRN_NO_MEMORY);
+    }
     cairn_parallel_for(blocks, GRAIN, find_allowed_range, all);
     allow_servos(all);
     return CAIRN_OK;
@@ -299,7 +366,8 @@ static bool any_adds(const tally *all)
 {
     bool any = false;
     for (int j = 0; j < all->work->p->contacts && !any; j++)
-        any = all->joined[j] && (all->term[j] > 0 || all->drive[j] > 0);
+        any = all->joined[j] &&
+              (all->term[j] > 0 || all->drive[j] > 0 || (all->mends && all->mends[j] > 0));
     return cairn_link_any(cairn_problem_link(all->work->p), any);
 }
 
@@ -426,9 +494,9 @@ static void note_largest(int64_t *largest, double term)
     *largest = isfinite(term) && bits > *largest ? bits : *largest;
 }
 
-/* Of all groups, by label: the largest term, and E and F less what is allowed. */
+/* Of all groups, by label: the largest term; E, F and E + D less what is allowed. */
 typedef struct sums {
-    int64_t *largest, *made, *driven;
+    int64_t *largest, *made, *driven, *mended;
 } sums;
 
 /* The first pass over numbers that are already there finds the largest terms, the second one the
@@ -437,14 +505,17 @@ static void find_largest(const tally *all, const sums *s)
 {
     const cairn_problem *p = all->work->p;
     const cairn_labels *l = &all->groups;
-    for (int i = 0; i < p->blocks; i++)
+    for (int i = 0; i < p->blocks; i++) {
         note_largest(&s->largest[l->of[i]], all->allowed[i]);
+        note_largest(&s->largest[l->of[i]], all->mends ? all->spared[i] : 0);
+    }
     for (int j = 0; j < p->contacts; j++) {
         if (!all->joined[j])
             continue;
         int64_t *largest = &s->largest[cairn_label_of(p, l, j)];
         note_largest(largest, all->term[j]);
         note_largest(largest, all->drive[j]);
+        note_largest(largest, all->mends ? all->mends[j] : 0);
     }
 }
 
@@ -456,6 +527,7 @@ static void add_up(const tally *all, const sums *s)
         int64_t label = l->of[i], allowed = units_of(all->allowed[i], s->largest[label]);
         s->made[label] -= allowed;
         s->driven[label] -= allowed;
+        s->mended[label] -= all->mends ? units_of(all->spared[i], s->largest[label]) : 0;
     }
     for (int j = 0; j < p->contacts; j++) {
         if (!all->joined[j])
@@ -463,13 +535,19 @@ static void add_up(const tally *all, const sums *s)
         int64_t label = cairn_label_of(p, l, j);
         s->made[label] += units_of(all->term[j], s->largest[label]);
         s->driven[label] += units_of(all->drive[j], s->largest[label]);
+        s->mended[label] += all->mends ? units_of(all->mends[j], s->largest[label]) : 0;
     }
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* In units: by how much a group exceeds what is allowed; <= 0: it does not gain. */
 static int64_t excess_of(const sums *s, int64_t label)
 {
-    return s->made[label] > s->driven[label] ? s->made[label] : s->driven[label];
+    return larger(s->made[label], larger(s->driven[label], s->mended[label]));
 }
 
 static bool has_gain(const cairn_labels *l, const sums *s, int32_t block)
@@ -506,7 +584,8 @@ static cairn_status take_sums(const tally *all, sums *s)
     s->largest = cairn_arena_zeros(scratch, (size_t)count, sizeof *s->largest);
     s->made = cairn_arena_zeros(scratch, (size_t)count, sizeof *s->made);
     s->driven = cairn_arena_zeros(scratch, (size_t)count, sizeof *s->driven);
-    if (!s->largest || !s->made || !s->driven)
+    s->mended = cairn_arena_zeros(scratch, (size_t)count, sizeof *s->mended);
+    if (!s->largest || !s->made || !s->driven || !s->mended)
         return CAIRN_NO_MEMORY;
     find_largest(all, s);
     if (link)
@@ -515,6 +594,7 @@ static cairn_status take_sums(const tally *all, sums *s)
     if (link) {
         cairn_link_sums(link, s->made, (int)count);
         cairn_link_sums(link, s->driven, (int)count);
+        cairn_link_sums(link, s->mended, (int)count);
     }
     return CAIRN_OK;
 }

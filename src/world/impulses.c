@@ -766,6 +766,8 @@ cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidat
         (cairn_answer){ .problem = posed->problem, .balls = posed->balls, .v_old = posed->v_old };
     answer->arc = posed->arc;
     answer->demand = posed->demand;
+    answer->corrects = posed->corrects;
+    answer->added = posed->added;
     TRY(take_answer(step, cairn_posed_shares(step, joints), answer));
     size_t contacts = (size_t)step->world->contacts.count;
     uint8_t *found = cairn_arena_take(&step->world->scratch, contacts, sizeof *found);

@@ -363,6 +363,7 @@ cairn_step cairn_step_begin(cairn_world *world, const cairn_step_options *option
     cairn_step step = { .world = world,
                         .options = options,
                         .h = options->time_step,
+                        .whole = options->time_step,
                         .scheme = cairn_scheme_find(options->scheme),
                         .overlaps = cairn_overlaps_find(options->overlaps),
                         .broad = cairn_broad_phase_find(options->broad_phase),

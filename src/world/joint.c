@@ -536,9 +536,11 @@ static void attach(const cairn_world *world, cairn_joint *j)
  * it. */
 static void wind_up(const cairn_world *world, cairn_joint *j)
 {
-    cairn_joint_view view = {
-        .dimension = world->dimension, .h = 1, .gamma = 1, .q = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } }
-    };
+    cairn_joint_view view = { .dimension = world->dimension,
+                              .h = 1,
+                              .whole = 1,
+                              .gamma = 1,
+                              .q = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } } };
     for (int side = 0; side < 2; side++) {
         if (j->body[side] < 0)
             continue;
@@ -668,8 +670,7 @@ void cairn_joints_index(cairn_world *world)
         j->body[1] = cairn_body_row(world, j->def.b);
         j->elsewhere = is_elsewhere(world, j);
         if (j->alive && !j->broken && !j->def.collide && j->body[0] >= 0 && j->body[1] >= 0)
-            world->joints.joined[count++] =
-                joined_pair(world, j->body[0], j->body[1], j->image);
+            world->joints.joined[count++] = joined_pair(world, j->body[0], j->body[1], j->image);
     }
     if (count > 1)
         qsort(world->joints.joined, count, sizeof *world->joints.joined, compare_joined);
@@ -809,7 +810,8 @@ cairn_joint_state cairn_world_joint(const cairn_world *world, int index)
                                 .phase = j->phase,
                                 .rows = j->rows,
                                 .impulse = j->impulse,
-                                .correction = j->correction };
+                                .correction = j->correction,
+                                .eased = j->eased };
 }
 
 cairn_joint_setup cairn_world_joint_setup(const cairn_world *world, int index)

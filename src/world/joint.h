@@ -77,6 +77,7 @@ typedef struct cairn_joint {
     int rows;             /* in this step; 0 if broken or destroyed                               */
     double impulse[CAIRN_JOINT_ROWS];    /* N s: of the last step, for the warm start */
     double correction[CAIRN_JOINT_ROWS]; /* kg m/s: of its penetration correction     */
+    double eased;                        /* in the last step: see restrain.c          */
     cairn_vec3 force, torque;            /* N, N m: reaction on a in the last step    */
     double drift, turn_drift;            /* m, rad: largest defect of the held rows   */
     double elastic, gained;              /* J: energy stored in its springs; in the last step */
@@ -102,7 +103,7 @@ typedef struct cairn_joint_list {
 /* Poses of the two bodies, and the time step, for which rows are computed. */
 typedef struct cairn_joint_view {
     int dimension;
-    double h, gamma;
+    double h, whole, gamma; /* s: of the substep; of the step, in which a defect is corrected */
     cairn_vec3 x[2];
     cairn_quat q[2];
 } cairn_joint_view;

@@ -121,13 +121,14 @@ void cairn_joint_coordinates(const cairn_joint *joint, const cairn_joint_view *v
 
 /* ---- laws ----------------------------------------------------------------------------------- */
 
-/* An equality: any impulse, and a share gamma of the defect is corrected in one step. */
+/* An equality: any impulse, and a share gamma of the defect is corrected in one step. In its
+ * substeps the velocity that does so is the same: it would grow as they become shorter. */
 static cairn_row held(const pose *s, cairn_row row, cairn_row_role role)
 {
     row.role = role;
     row.lower = -INFINITY;
     row.upper = INFINITY;
-    row.gain = s->view->gamma / s->view->h;
+    row.gain = s->view->gamma / s->view->whole;
     return row;
 }
 
@@ -163,7 +164,7 @@ static cairn_row limited(const pose *s, cairn_row row, double bound)
     row.defect -= bound;
     row.lower = 0;
     row.upper = INFINITY;
-    row.gain = s->view->gamma / s->view->h;
+    row.gain = s->view->gamma / (row.defect > 0 ? s->view->h : s->view->whole);
     return row;
 }
 

@@ -16,7 +16,7 @@
 #include "problem/cut.h"
 #include "world/step.h"
 
-static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): see motion.c */
+static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): see swing.c */
 
 /* Whether a joint acts, and here. A broken joint stays in the list, and its state can still be
  * read. */
@@ -39,6 +39,7 @@ static cairn_joint_view view_of(const cairn_step *step, const cairn_joint *joint
 {
     cairn_joint_view view = { .dimension = step->world->dimension,
                               .h = step->h,
+                              .whole = step->whole,
                               .gamma = step->options->stabilisation,
                               .q = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } } };
     for (int side = 0; side < 2; side++) {
@@ -113,7 +114,7 @@ static int blocks_for(int rows, int components)
     return (rows + components - 1) / components;
 }
 
-/* The rate of a row with the predicted velocities v^ of the bodies that swing (motion.c). */
+/* The rate of a row with the predicted velocities v^ of the bodies that swing (swing.c). */
 static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *joint, cairn_vec3 drift,
                           const cairn_row *row)
 {
@@ -128,34 +129,41 @@ static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *join
     return rate;
 }
 
-/* Replaces the rows of a joint between swinging bodies by those of mid-step, with the defects of
- * the start: rate + (H_e - H_m) v^ + gain defect = 0. */
-static void make_swinging(const cairn_step *step, const cairn_mechanism *joints,
-                          const cairn_joint *joint, cairn_row *rows)
+/* The rows of a joint between swinging bodies at mid-step, or at the predicted end, and their
+ * rates with v^. */
+static void look_ahead(const cairn_step *step, const cairn_mechanism *joints,
+                       const cairn_joint *joint, bool end, cairn_row *rows, double *rates)
 {
     const cairn_body_store *b = &step->world->bodies;
-    cairn_row mid[CAIRN_JOINT_ROWS], end[CAIRN_JOINT_ROWS];
-    cairn_joint_view at_mid = view_of(step, joint, b->x, b->q), at_end = at_mid;
+    cairn_joint_view view = view_of(step, joint, b->x, b->q);
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
         if (body < 0 || !cairn_mechanism_swings(joints, body))
             continue;
         const cairn_swing *s = &joints->swing[body];
-        at_mid.x[side] = s->x_mid;
-        at_mid.q[side] = s->q_mid;
-        at_end.x[side] = s->x_end;
-        at_end.q[side] = s->q_end;
+        view.x[side] = end ? s->x_end : s->x_mid;
+        view.q[side] = end ? s->q_end : s->q_mid;
     }
     cairn_vec3 drift = cairn_joint_drift(step->world, joint);
-    show_image(step->world, joint, 0.5 * step->h, &at_mid);
-    show_image(step->world, joint, step->h, &at_end);
-    cairn_joint_rows(joint, &at_mid, mid);
-    cairn_joint_rows(joint, &at_end, end);
+    show_image(step->world, joint, end ? step->h : 0.5 * step->h, &view);
+    cairn_joint_rows(joint, &view, rows);
+    for (int i = 0; i < joint->rows; i++)
+        rates[i] = rate_at_end(joints, joint, drift, &rows[i]);
+}
+
+/* Replaces the rows of a joint between swinging bodies by those of mid-step, with the defects of
+ * the start: rate + (H_e - H_m) v^ + gain defect = 0. */
+static void make_swinging(const cairn_step *step, const cairn_mechanism *joints,
+                          const cairn_joint *joint, cairn_row *rows)
+{
+    cairn_row mid[CAIRN_JOINT_ROWS], end[CAIRN_JOINT_ROWS];
+    double rate[CAIRN_JOINT_ROWS], rate_end[CAIRN_JOINT_ROWS];
+    look_ahead(step, joints, joint, false, mid, rate);
+    look_ahead(step, joints, joint, true, end, rate_end);
     for (int i = 0; i < joint->rows; i++) {
         mid[i].defect = rows[i].defect;
         mid[i].gain *= MENDING;
-        mid[i].bias =
-            rate_at_end(joints, joint, drift, &end[i]) - rate_at_end(joints, joint, drift, &mid[i]);
+        mid[i].bias = rate_end[i] - rate[i];
         rows[i] = mid[i];
     }
 }
@@ -170,6 +178,24 @@ static bool is_swinging(const cairn_mechanism *joints, const cairn_joint *joint)
     return swings;
 }
 
+/* Bodies of which v^ is no prediction do not swing (swing.c). */
+static void stop_strays(const cairn_step *step, const cairn_free_motion *motion,
+                        cairn_mechanism *joints)
+{
+    const cairn_world *world = step->world;
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint *joint = &world->joints.items[k];
+        cairn_row rows[CAIRN_JOINT_ROWS];
+        double rates[CAIRN_JOINT_ROWS];
+        if (!is_swinging(joints, joint))
+            continue;
+        look_ahead(step, joints, joint, true, rows, rates);
+        if (!cairn_joint_is_foreseen(step, motion, joints, joint, rows, rates))
+            cairn_joint_strays(joint, joints);
+    }
+    cairn_joints_stop_strays(world, joints);
+}
+
 /* Which bodies swing depends on the rows of all joints, so this follows when all of them are
  * known. */
 static cairn_status make_swings(const cairn_step *step, const cairn_free_motion *motion,
@@ -178,6 +204,7 @@ static cairn_status make_swings(const cairn_step *step, const cairn_free_motion 
     const cairn_world *world = step->world;
     TRY(cairn_joints_tension(step, joints));
     TRY(cairn_joints_find_swings(step, motion, joints));
+    stop_strays(step, motion, joints);
     for (size_t k = 0; k < world->joints.count; k++)
         if (is_swinging(joints, &world->joints.items[k]))
             make_swinging(step, joints, &world->joints.items[k],
@@ -233,7 +260,9 @@ static cairn_status take_arrays(const cairn_step *step, int blocks, cairn_posed 
     posed->compliance = cairn_arena_doubles(scratch, m * d);
     posed->bounded = cairn_arena_take(scratch, m, sizeof *posed->bounded);
     posed->demand = cairn_arena_doubles(scratch, m * d);
-    if (!posed->lower || !posed->upper || !posed->compliance || !posed->demand || !posed->bounded)
+    posed->corrects = cairn_arena_zeros(scratch, m * d, sizeof *posed->corrects);
+    if (!posed->lower || !posed->upper || !posed->compliance || !posed->demand ||
+        !posed->corrects || !posed->bounded)
         return CAIRN_NO_MEMORY;
     memset(posed->bounded, 0, m);
     return CAIRN_OK;
@@ -268,6 +297,7 @@ static void fill_row(const acting *a, const cairn_row *row, int j, int i, const 
             fill_side(dimension, frame_of(step, a->joints, body), row, side, H);
     }
     posed->demand[entry] = row->gain * row->defect + row->bias;
+    posed->corrects[entry] = row->role == CAIRN_ROW_HOLD || row->role == CAIRN_ROW_HOLD_TURN;
     posed->w[entry] = imposed_rate(a, row) + row->gain * row->defect + row->bias;
     posed->lower[entry] = row->lower;
     posed->upper[entry] = row->upper;
@@ -315,6 +345,7 @@ cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *
     posed->problem.lower = posed->lower;
     posed->problem.upper = posed->upper;
     posed->problem.compliance = posed->compliance;
+    posed->added = joints->added;
     return CAIRN_OK;
 }
 
@@ -352,7 +383,7 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
                              const cairn_answer *answer, const cairn_mending *mending)
 {
     cairn_world *world = step->world;
-    size_t entry = (size_t)world->contacts.count * (size_t)step->components;
+    size_t d = (size_t)step->components, entry = (size_t)world->contacts.count * d;
     int64_t broken = 0;
     for (size_t k = 0; k < world->joints.count; k++) {
         cairn_joint *joint = &world->joints.items[k];
@@ -362,6 +393,7 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
             continue;
         size_t bytes = (size_t)joint->rows * sizeof(double);
         memcpy(joint->impulse, answer->r + entry, bytes);
+        joint->eased = answer->eased && joint->rows > 0 ? answer->eased[entry / d] : 0;
         memset(joint->correction, 0, sizeof joint->correction);
         if (mending->impulses)
             memcpy(joint->correction, mending->impulses + entry, bytes);
@@ -394,7 +426,7 @@ static void add_row(const acting *a, const cairn_row *row, const cairn_answer *a
                     cairn_energy *energy)
 {
     double r = answer->r[entry], imposed = imposed_rate(a, row), h = a->step->h;
-    double after = answer->u[entry] - row->gain * row->defect - row->bias;
+    double after = answer->u[entry] - answer->demand[entry];
     double work = r * 0.5 * (after + rate_before(a, row));
     energy->driver_work -= r * imposed;
     switch (row->role) {
@@ -580,11 +612,12 @@ cairn_status cairn_joints_limit(const cairn_step *step, const cairn_arrival *arr
     return CAIRN_OK;
 }
 
-/* The slip of a gear in this step, h times the rate of its row, without the bias. */
-static double gear_slip(const cairn_joint *joint, const cairn_row *row, double h, double u)
+/* The slip of a gear in this step, h times the rate of its row, without what that demands. */
+static double gear_slip(const cairn_joint *joint, const cairn_answer *answer, double h,
+                        size_t entry)
 {
     bool gear = joint->def.kind == CAIRN_JOINT_GEAR && joint->rows > 0;
-    return gear ? h * (u - row->gain * row->defect - row->bias) : 0;
+    return gear ? h * (answer->u[entry] - answer->demand[entry]) : 0;
 }
 
 /* Largest defects of the held rows, and the energy stored in the springs, in the pose of a view. */
@@ -621,8 +654,7 @@ static void add_up(const cairn_step *step)
 }
 
 /* After the bodies have moved: coordinates, drift and stored energy. */
-void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joints,
-                              const cairn_answer *answer)
+void cairn_step_commit_joints(const cairn_step *step, const cairn_answer *answer)
 {
     cairn_world *world = step->world;
     int d = step->components, j = world->contacts.count;
@@ -630,10 +662,9 @@ void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joi
         cairn_joint *joint = &world->joints.items[k];
         if (!joint->alive || joint->elsewhere || joint->rows == 0)
             continue;
-        const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
         cairn_joint_view view = view_of(step, joint, world->bodies.x, world->bodies.q);
         show_image(world, joint, 0, &view);
-        joint->phase += gear_slip(joint, rows, step->h, answer->u[j * d]);
+        joint->phase += gear_slip(joint, answer, step->h, (size_t)(j * d));
         cairn_joint_coordinates(joint, &view, &joint->turn, &joint->slide);
         joint->gained = -joint->elastic;
         cairn_joint_measure(joint, &view);

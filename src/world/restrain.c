@@ -8,8 +8,10 @@
  *
  * `rest` and `lag` fall by the table below, until it gains none. `lag` matters only after impacts
  * within the step, where b' < 0 says where bodies are on their paths (chain.c). At the end of the
- * table b = b0 >= c. Where a group gains all the same, the better of the first and the last answer
- * is kept, and the step has not converged.
+ * table b = b0 >= c. Joints of the group correct the share `mend` of their drift, in the end none:
+ * their rows then take energy, and what has drifted is corrected when that costs less. Where a
+ * group gains all the same, the better of the first and the last answer is kept, and the step has
+ * not converged.
  *
  * Each time, the bodies connected by candidates with those that gain are solved again; all others
  * keep their impulses. By Poisson's law, and where friction depends on the speed, everything is
@@ -29,12 +31,17 @@ static const double CLOSER = 1e-3; /* of the tolerance: how closely groups that 
 static const double CLOSEST = 1e-12;
 enum { MOST_SOLVES = 20 };
 
-/* Shares of restitution and of lag. The first entry is Newton's law. */
+/* Shares of restitution, of lag, and of the correction of joints. The first entry is Newton's
+ * law. */
 typedef struct mildness {
-    double rest, lag;
+    double rest, lag, mend;
 } mildness;
 
-static const mildness milder[] = { { 1, 1 }, { 0.75, 1 }, { 0.5, 1 }, { 0, 1 }, { 0, 0 } };
+static const mildness milder[] = {
+    { 1, 1, 1 },          { 0.75, 1, 1.0 / 2 }, { 0.5, 1, 1.0 / 4 },
+    { 0, 1, 1.0 / 16 },   { 0, 0, 1.0 / 64 },   { 0, 0, 1.0 / 256 },
+    { 0, 0, 1.0 / 1024 }, { 0, 0, 1.0 / 4096 }, { 0, 0, 0 },
+};
 
 enum { MILDEST = sizeof milder / sizeof milder[0] - 1 };
 
@@ -55,6 +62,9 @@ typedef struct restraint {
     const double *full;         /* of contacts: b by Newton's law            */
     double *apart, *least;      /* of contacts: b' and b0                    */
     double *b, *push;           /* of contacts: b and c                      */
+    const double *full_w;       /* of rows of joints: with all they correct  */
+    const double *full_demand;
+    double *w, *demand, *eased; /* NULL without joints                       */
     double *e;                  /* of contacts: as reduced, by Poisson's law */
     const double *before;       /* of blocks: v-                             */
     uint8_t *level;             /* of contacts: entry of `milder`            */
@@ -118,6 +128,30 @@ static void set_parts(restraint *a, int j)
     a->least[j] = fmax(a->apart[j], a->push ? a->push[j] : 0);
 }
 
+/* What easing the corrections of joints needs. */
+static cairn_status take_rows(restraint *a)
+{
+    cairn_answer *answer = a->answer;
+    cairn_arena *scratch = &a->step->world->scratch;
+    size_t contacts = (size_t)answer->problem.contacts;
+    size_t entries = contacts * (size_t)answer->problem.dimension;
+    if (!answer->corrects)
+        return CAIRN_OK;
+    a->full_w = answer->problem.w;
+    a->full_demand = answer->demand;
+    a->w = cairn_arena_doubles(scratch, entries);
+    a->demand = cairn_arena_doubles(scratch, entries);
+    a->eased = cairn_arena_doubles(scratch, contacts);
+    if (!a->w || !a->demand || !a->eased)
+        return CAIRN_NO_MEMORY;
+    memcpy(a->w, a->full_w, entries * sizeof *a->w);
+    memcpy(a->demand, a->full_demand, entries * sizeof *a->demand);
+    answer->problem.w = a->w;
+    answer->demand = a->demand;
+    answer->eased = a->eased;
+    return CAIRN_OK;
+}
+
 /* What solving again needs. */
 static cairn_status take_arrays(restraint *a)
 {
@@ -138,6 +172,7 @@ static cairn_status take_arrays(restraint *a)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < a->step->world->contacts.count; j++)
         set_parts(a, j);
+    TRY(take_rows(a));
     memcpy(a->b, a->full, contacts * sizeof *a->b);
     memcpy(a->first.r, a->answer->r, rows * sizeof *a->first.r);
     memcpy(a->first.s, a->answer->s, contacts * sizeof *a->first.s);
@@ -158,6 +193,8 @@ static cairn_status look(restraint *a)
                               .push = a->push,
                               .earlier = answer->impacts.work,
                               .demand = answer->demand,
+                              .corrects = answer->corrects,
+                              .added = answer->added,
                               .motion = a->motion,
                               .twice = a->bounce != NULL,
                               .share = SHARE };
@@ -199,10 +236,36 @@ static double bias_at(const restraint *a, int j, int level)
                             m->rest * (a->full[j] - a->apart[j]);
 }
 
+/* Whether block j of a joint demands anything of which it may demand less. */
+static bool can_ease(const restraint *a, int j)
+{
+    size_t d = (size_t)a->answer->problem.dimension, first = (size_t)j * d;
+    bool any = false;
+    for (size_t i = first; a->eased && i < first + d; i++)
+        any = any || (a->answer->corrects[i] && a->full_demand[i] != 0);
+    return any;
+}
+
+/* What the rows of block j of a joint demand. */
+static void ease(restraint *a, int j)
+{
+    size_t d = (size_t)a->answer->problem.dimension, first = (size_t)j * d;
+    a->eased[j] = 0;
+    for (size_t i = first; i < first + d; i++) {
+        double share = a->answer->corrects[i] ? 1 - milder[a->level[j]].mend : 0;
+        a->w[i] = a->full_w[i] - share * a->full_demand[i];
+        a->demand[i] = a->full_demand[i] - share * a->full_demand[i];
+        a->eased[j] = fmax(a->eased[j], share);
+    }
+}
+
 static void set_biases(restraint *a)
 {
-    for (int j = 0; j < a->step->world->contacts.count; j++)
+    int contacts = a->step->world->contacts.count;
+    for (int j = 0; j < contacts; j++)
         a->b[j] = bias_at(a, j, a->level[j]);
+    for (int j = contacts; a->eased && j < a->answer->problem.contacts; j++)
+        ease(a, j);
 }
 
 static cairn_status solve_list(restraint *a, const cairn_solving *s)
@@ -290,7 +353,9 @@ static cairn_status solve_groups(restraint *a)
     TRY(find_list(a));
     TRY(solve_list(a, &closer));
     judge_all(a);
-    report->converged = report->judgement.asked.relative <= s->options.tolerance;
+    /* by scheme auto a part that did not converge may lack contacts with exact friction */
+    report->converged = report->judgement.asked.relative <= s->options.tolerance &&
+                        (part.converged || !a->answer->exact);
     report->iterations =
         part.iterations > report->iterations ? part.iterations : report->iterations;
     cairn_arena_return(&a->step->world->scratch, before);
@@ -324,6 +389,11 @@ static bool make_milder(restraint *a)
             changed = changed || (a->bounce && a->bounce->e[j] > 0);
             for (int level = a->level[j]; level <= MILDEST && !changed; level++)
                 changed = bias_at(a, j, level) != a->b[j];
+        }
+    for (int j = a->step->world->contacts.count; j < a->answer->problem.contacts; j++)
+        if (a->gains[j] && a->level[j] < MILDEST) {
+            a->level[j]++;
+            changed = changed || can_ease(a, j);
         }
     return cairn_link_any(cairn_problem_link(&a->answer->problem), changed);
 }

@@ -225,7 +225,7 @@ static void commit(const cairn_step *step, values *a)
     cairn_step_store_joints(step, &a->joints, &a->answer, &a->mending);
     cairn_step_commit(step, &a->motion, &a->answer, &a->arrival);
     cairn_lattice_advance(step->world, step->h);
-    cairn_step_commit_joints(step, &a->joints, &a->answer);
+    cairn_step_commit_joints(step, &a->answer);
     cairn_step_commit_cells(step, &a->motion);
     /* after the commit, because inlets look for places that are free at the end of the step */
     pour(step->world, step->report);

@@ -89,10 +89,12 @@ typedef struct cairn_candidates {
     cairn_arena_moment before_attempts; /* scratch taken after it belongs to one attempt only */
 } cairn_candidates;
 
-/* A body in a step of second order, see motion.c: its state at mid-step and the predicted
+/* A body in a step of second order, see swing.c: its state at mid-step and the predicted
  * one at the end. */
 typedef struct cairn_swing {
     bool swings;
+    bool strays;             /* of the first of a group: its end is not foreseen */
+    int32_t group;           /* the first of the bodies that joints connect      */
     cairn_vec3 x_mid, x_end; /* m */
     cairn_quat q_mid, q_end;
     cairn_vec3 v_end, omega_end;
@@ -107,7 +109,7 @@ typedef struct cairn_mechanism {
     int blocks;         /* blocks of rows that joints add to the problem, after the contacts */
     bool any;           /* the joints of some member do                                      */
     cairn_vec3 *added;  /* kg m^2, of each body: added to its moments, see joint_rows.c      */
-    cairn_swing *swing; /* of each body: its motion by motion.c; NULL: no body swings        */
+    cairn_swing *swing; /* of each body: its motion by swing.c; NULL: no body swings         */
 } cairn_mechanism;
 
 /* Which blocks of the problem are balls. Their angular velocity is given in the world frame, that
@@ -129,9 +131,11 @@ typedef struct cairn_posed {
     int32_t *block;   /* two per contact, of bodies a and b; -1: held                     */
     int32_t *rows;    /* of each contact: its index in H; -1: not stored; NULL: j itself  */
     int stored;       /* number of contacts and blocks of joints whose rows are in H      */
-    uint8_t *bounded; /* marks blocks of joints; without joints NULL, like the next four */
+    uint8_t *bounded; /* marks blocks of joints; without joints NULL, like the next five */
     double *lower, *upper, *compliance;
-    double *demand; /* m/s, of rows: the part of w that their laws ask for */
+    double *demand;    /* m/s, of rows: the part of w that their laws ask for          */
+    uint8_t *corrects; /* of rows: 1: what they demand corrects drift                  */
+    const cairn_vec3 *added; /* of bodies: as in cairn_mechanism */
     double *v_old; /* velocities of blocks before the step, angular ones as omega_coast */
 } cairn_posed;
 
@@ -177,6 +181,9 @@ typedef struct cairn_answer {
     const double *v_old;   /* as in cairn_posed                                                  */
     const double *arc;     /* as in cairn_posed                                                  */
     const double *demand;  /* as in cairn_posed                                                  */
+    const uint8_t *corrects;
+    const cairn_vec3 *added;
+    const double *eased; /* of blocks of rows: share of `demand` that was given up: restrain.c   */
     double *r, *s, *v, *u; /* impulses, sliding correction, velocities of blocks and of contacts */
     double *mu;            /* of `problem`, if friction depends on the sliding speed             */
     const double *s_held;  /* s as data of the law; NULL: s = 0 (convex) or |u_T| (Coulomb)      */
@@ -338,13 +345,19 @@ void cairn_contact_turns(const cairn_step *step, int j, cairn_vec3 turn[3]);
 void cairn_contact_shares(const cairn_contact_store *contacts, int j, double share[2]);
 
 /* joint_stage.c: the rows of joints. joint_rows.c: the inertia that motors feel, and what joints
- * add to moments of inertia. motion.c: which bodies move to second order. */
+ * add to moments of inertia. swing.c: which bodies move to second order; whether v^ of their joint
+ * is a prediction, from the rates of its rows; and those for which it is not. */
 cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *motion,
                                cairn_mechanism *joints);
 cairn_status cairn_joints_feel(cairn_world *world);
 cairn_status cairn_joints_tension(const cairn_step *step, cairn_mechanism *joints);
 cairn_status cairn_joints_find_swings(const cairn_step *step, const cairn_free_motion *motion,
                                       cairn_mechanism *joints);
+bool cairn_joint_is_foreseen(const cairn_step *step, const cairn_free_motion *motion,
+                             const cairn_mechanism *joints, const cairn_joint *joint,
+                             const cairn_row *rows, const double *rates);
+void cairn_joint_strays(const cairn_joint *joint, cairn_mechanism *joints);
+void cairn_joints_stop_strays(const cairn_world *world, cairn_mechanism *joints);
 
 /* assemble.c: the one-step problem */
 cairn_status cairn_step_pose(const cairn_step *step, const cairn_free_motion *motion,
@@ -420,6 +433,8 @@ typedef struct cairn_work {
     const uint8_t *joined; /* of contacts: 1 if they join their bodies to groups; NULL: where r or
                               `earlier` is not 0, and rows of joints                            */
     const double *demand; /* m/s, of rows of joints: the part of u that their laws ask for        */
+    const uint8_t *corrects; /* of rows: as in cairn_posed; NULL: there are none */
+    const cairn_vec3 *added; /* of bodies: as in cairn_posed */
     const cairn_free_motion *motion; /* for the servos of cells; NULL: there are none */
     bool twice;   /* r acts in two phases, so that its friction may drive what slides in the end  */
     double share; /* of the energy of a group: less than this is no gain               */
@@ -569,8 +584,7 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
                              const cairn_answer *answer, const cairn_mending *mending);
 void cairn_step_commit(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_answer *answer, const cairn_arrival *arrival);
-void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joints,
-                              const cairn_answer *answer);
+void cairn_step_commit_joints(const cairn_step *step, const cairn_answer *answer);
 
 /* sleep.c: which bodies sleep */
 /* The groups of the step, and which of them must be solved, judged by the impulses of the warm

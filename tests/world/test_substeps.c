@@ -210,41 +210,32 @@ TEST(a_body_that_turns_too_far_divides_the_step)
     cairn_world_destroy(world);
 }
 
-/* A chain whose first link has 1/230 of the mass of the others falls from its level: by steps of
- * 5 ms the light link turned by 0.3 rad and came off its pin by 45 mm in one of them, which made
- * 174 J out of nothing. */
+/* A ball on an arm of 0.2 m that turns by 1.5 rad in a step would come off its pin by 0.2 m, whether
+ * it moves along the tangent or the chord. */
 TEST(a_step_that_pulls_a_joint_apart_is_divided)
 {
-    cairn_world *world = new_world(3, 9.81, 0, 0);
-    cairn_step_options options = step_by(5e-3, "coulomb", 1e-2);
-    cairn_step_report report;
-    cairn_body_id last = cairn_joint_def_default().b;
-    int divisions = 0;
-    for (int k = 0; k < 3; k++) {
-        cairn_body_def def = cairn_body_def_default();
-        cairn_joint_def pin = cairn_joint_def_default();
-        bool light = k == 0;
-        def.shape = cairn_shape_default(light ? CAIRN_SHAPE_SPHERE : CAIRN_SHAPE_BOX, 3);
-        def.shape.radius = 0.1;
-        def.shape.size = cairn_vec(0.35, 0.35, 0.1);
-        def.density = light ? 100 : 8000;
-        def.position = cairn_vec(0.4 * k + 0.2, 0, 0);
-        pin.kind = k == 1 ? CAIRN_JOINT_REVOLUTE : CAIRN_JOINT_BALL;
-        pin.axis = cairn_vec(0, 1, 0);
-        pin.anchor = cairn_vec(0.4 * k, 0, 0);
-        CHECK_OK(cairn_body_create(world, &def, &pin.a));
-        pin.b = last;
-        CHECK_OK(cairn_joint_create(world, &pin, NULL));
-        last = pin.a;
+    cairn_world *world = new_world(3, 0, 0, 0);
+    cairn_step_options options = step_by(5e-3, "coulomb", 1e-6);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_joint_def pin = cairn_joint_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    def.shape.radius = 0.1;
+    def.density = 1000;
+    def.position.x = 0.2;
+    def.angular_velocity.y = 300;
+    def.velocity.z = -60;
+    pin.kind = CAIRN_JOINT_BALL;
+    CHECK_OK(cairn_body_create(world, &def, &pin.a));
+    CHECK_OK(cairn_joint_create(world, &pin, NULL));
+    double before = total_energy(world);
+    int divided = 0;
+    for (int k = 0; k < 20; k++) {
+        cairn_step_report report = advance(world, &options, 1);
+        divided += report.substeps > 1;
+        CHECK(report.certificate.joint_drift < 0.1);
     }
-    for (int k = 0; k < 49; k++) {
-        double before = total_energy(world);
-        CHECK_OK(cairn_world_step(world, &options, &report));
-        divisions += report.substeps > 1;
-        CHECK(total_energy(world) < before + 20);
-    }
-    CHECK(divisions > 0);
-    CHECK(report.certificate.joint_drift < 0.02);
+    CHECK(divided > 0);
+    CHECK(total_energy(world) < before);
     cairn_world_destroy(world);
 }
 

@@ -149,12 +149,18 @@ static check_joint_row about_axis(const view *v)
 
 /* ---- laws ----------------------------------------------------------------------------------- */
 
+/* s: in which a defect is corrected: by rules 5 the whole step, however it is divided. */
+static double whole_of(const check_run *run)
+{
+    return run->settings.rules >= 5 ? run->settings.time_step : run->settings.h;
+}
+
 static check_joint_row held(const view *v, check_joint_row row, check_role role)
 {
     row.role = role;
     row.lower = -HUGE_VAL;
     row.upper = HUGE_VAL;
-    row.gain = v->run->settings.gamma / v->run->settings.h;
+    row.gain = v->run->settings.gamma / whole_of(v->run);
     return row;
 }
 
@@ -176,6 +182,8 @@ static check_joint_row stopped(const view *v, check_joint_row row, double bound,
     row = held(v, row, CHECK_LIMIT);
     row.lower = 0;
     row.defect = sign * (row.defect - bound);
+    if (row.defect > 0)
+        row.gain = v->run->settings.gamma / v->run->settings.h;
     row.reach += fabs(bound);
     row.e = vec_times(sign, row.e);
     row.turn[0] = vec_times(sign, row.turn[0]);

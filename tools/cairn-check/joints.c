@@ -81,6 +81,7 @@ static const check_field row_fields[] = {
     { "joint", 1, true, offsetof(check_row_list, joint), false },
     { "impulse", 1, false, offsetof(check_row_list, impulse), false },
     { "correction", 1, false, offsetof(check_row_list, correction), false },
+    { "eased", 1, false, offsetof(check_row_list, eased), true },
 };
 
 check_group check_joint_group(const char *name, int dimension, bool certificate)
@@ -246,6 +247,28 @@ static bool take_impulses(check_run *run)
         run->rows[i].z = l->correction[i];
     }
     return true;
+}
+
+/* Rows that hold correct less than all where that would make energy, all rows of a joint the
+ * same share. */
+void check_rows_ease(check_run *run)
+{
+    static const double shares[] = { 1, 1. / 2, 1. / 4, 1. / 16, 1. / 64, 1. / 256, 1. / 1024,
+                                     1. / 4096, 0 };
+    const double *eased = run->row_list.eased;
+    for (int i = 0; i < run->row_count; i++) {
+        check_joint_row *row = &run->rows[i];
+        bool known = false, same = i == 0 || row->joint != run->rows[i - 1].joint ||
+                           eased[i] == eased[i - 1];
+        for (int k = 0; k < CHECK_COUNT(shares); k++)
+            known = known || eased[i] == 1 - shares[k];
+        check_true(run->report, check_at(run, "row", i, "eased"), known && same,
+                   "not what a joint may do without");
+        if (row->role != CHECK_HOLD && row->role != CHECK_HOLD_TURN)
+            continue;
+        row->gain *= 1 - eased[i];
+        row->bias *= 1 - eased[i];
+    }
 }
 
 /* Each joint begins a block of its own. */

@@ -39,6 +39,7 @@ static bool check_step(check_run *run, long step)
         return false;
     check_find_added(run);
     check_swings(run);
+    check_rows_ease(run);
     check_start(run);
     check_motion_of(run);
     check_births(run);

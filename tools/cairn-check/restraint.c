@@ -12,7 +12,12 @@
  *
  *     max(E, F) > share (K + S) + |f|_M^2/8
  *
- * but for the share, which is for errors of the solver (docs/steps.md). A group that gains with the
+ * but for the share, which is for errors of the solver (docs/steps.md). By rules 5 also
+ *
+ *     E + D - sum C w+.(w- + w+)/2 > MENDS K + |f|_M^2/8 + sum m (SLOW R)^2/2
+ *
+ * with D, what rows supply that correct the drift of joints, R the sizes of bodies, and C the
+ * moments that tension adds, which are not in K and f here. A group that gains with the
  * share BOUND refutes a step that is said to have met its tolerance. The program that wrote the
  * file counts from a smaller share on, so that what it says lies between the values without a share
  * and with BOUND. */
@@ -22,6 +27,8 @@
 #include "shapes.h"
 
 static const double BOUND = 1e-6;
+static const double MENDS = 1e-3;  /* of the energy of a group */
+static const double SLOW = 0.1;    /* 1/s */
 static const double SPEED = 2e-12; /* of the size of a body in a step: what is slower is rounding */
 
 static int first_of(int *first, int body)
@@ -81,6 +88,23 @@ static double energy_of(const check_run *run, int body, vec v, vec omega)
     return 0.5 * (run->bodies.mass[body] * vec_dot(v, v) + vec_dot(omega, vec_scale(J, omega)));
 }
 
+static double twice_energy(const check_run *run, int body, vec v, vec w)
+{
+    return run->bodies.mass[body] * vec_dot(v, v) +
+           vec_dot(w, vec_scale(run->bodies.inertia[body], w));
+}
+
+/* What the rows of joints that correct their drift may give a body, less the work of C. */
+static double spared_of(const check_run *run, int body, vec v, vec w)
+{
+    vec f = vec_add(run->v_free[body], -1, v), turn = vec_add(run->omega_free[body], -1, w);
+    vec after = run->after.omega[run->after.row[body]];
+    double slow = SLOW * fmax(0, check_extent(run, body));
+    return 0.5 * run->bodies.mass[body] * slow * slow +
+           0.5 * MENDS * twice_energy(run, body, v, w) + 0.125 * twice_energy(run, body, f, turn) +
+           0.5 * vec_dot(vec_scale(run->added[body], after), vec_add(w, 1, after));
+}
+
 static void add_body(check_run *run, int row)
 {
     int body = run->before.index[row];
@@ -91,7 +115,9 @@ static void add_body(check_run *run, int row)
     double size = fmax(0, check_extent(run, body)), slow = SPEED * size / run->settings.h;
     g->slack += 0.5 * run->bodies.mass[body] * slow * slow;
     if (check_is_servo(run, body)) /* whose work is not known here */
-        g->forced = HUGE_VAL;
+        g->forced = g->spared = HUGE_VAL;
+    else if (run->after.row[body] >= 0)
+        g->spared += spared_of(run, body, v, omega);
     g->kinetic += energy_of(run, body, v, omega);
     g->forced += 0.25 * energy_of(run, body, vec_add(run->v_start[body], -1, v),
                                   vec_add(run->omega_start[body], -1, omega));
@@ -129,7 +155,10 @@ static void add_row(check_run *run, const check_joint_row *row)
     check_creation *g = group_of(run, row->body[0], row->body[1]);
     if (!g)
         return;
-    g->made += 0.5 * row->r * (row->before + row->after) - check_row_supply(row);
+    double supply = check_row_supply(row);
+    bool corrects = row->role == CHECK_HOLD || row->role == CHECK_HOLD_TURN;
+    g->made += 0.5 * row->r * (row->before + row->after) - supply;
+    g->mended += corrects && run->settings.rules >= 5 ? supply : 0;
     g->made_size += fabs(row->r) * row->rate_size;
     g->slack += CHECK_ROUNDING * fabs(row->r) * row->size;
 }
@@ -138,7 +167,8 @@ static void add_row(check_run *run, const check_joint_row *row)
 static double excess_of(const check_creation *g, double share)
 {
     double made = g->made - share * g->made_size, driven = g->driven - share * g->driven_size;
-    return fmax(made, driven) - share * g->kinetic - g->forced;
+    double law = fmax(made, driven) - share * g->kinetic - g->forced;
+    return g->mended > 0 ? fmax(law, made + g->mended - g->spared) : law;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -288,7 +288,7 @@ static bool read_numbers(check_run *run)
     if (!(rounds >= -1 && rounds <= 1e6))
         return check_fail(run->report, "attribute impact_rounds: out of range");
     s->impact_rounds = (int)rounds;
-    if (rules != 1 && rules != 2 && rules != 3 && rules != 4)
+    if (!(rules >= 1 && rules <= 5 && rules == floor(rules)))
         return check_fail(run->report, "attribute rules: unknown version %.17g", rules);
     if (dimension != 2 && dimension != 3)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");

@@ -121,7 +121,7 @@ typedef struct check_settings {
     int version; /* of the format: 1; 2 with checksums; 3 with residuals by contact */
     int rules;   /* of motion: 2 with second-order free rotation and soft motors; 3 without rebound
                     of approaches that the tolerance allows; 4 with omega_before, and with arcs
-                    of ellipsoids                                                              */
+                    of ellipsoids; 5: bodies swing where their end is foreseen                 */
     int dimension;
     vec gravity;        /* m/s^2: in the loaded step            */
     vec gravity_before; /* and in the step before               */
@@ -316,7 +316,7 @@ typedef struct check_row_list {
     size_t capacity;
     int count;
     int32_t *joint;
-    double *impulse, *correction;
+    double *impulse, *correction, *eased;
 } check_row_list;
 
 typedef enum check_role {
@@ -449,10 +449,11 @@ typedef struct check_derived {
 
 /* A body in a step of second order, see swing.c. */
 typedef struct check_swing {
-    bool swings;
+    bool swings, strays;
     vec x_mid, x_end, v_end, w_end; /* at mid-step; approximately at the end                 */
     quat q_mid, q_end;
-    vec force, moment; /* of joints in the step before                          */
+    vec force, moment; /* of joints in the step before                                */
+    vec gained;        /* angular momentum without that of joints, in the frame of q_end */
 } check_swing;
 
 /* The periodic cell in the loaded step. */
@@ -473,6 +474,7 @@ typedef struct check_gain {
 /* What contacts did to a group of bodies: restraint.c. */
 typedef struct check_creation {
     double kinetic, forced; /* J: K and |f|_M^2/8 */
+    double mended, spared;  /* J: D, and the bound of E + D */
     double made, made_size; /* J: E and S         */
     double driven, driven_size; /* J: F, likewise */
     double slack;           /* J: rounding        */
@@ -644,6 +646,8 @@ quat check_turn_of(const check_run *run, int body, vec old, vec new);
 double check_angle_of(const check_run *run, int body, double old, double new);
 /* swing.c: which bodies move to second order, with which rows. */
 void check_swings(check_run *run);
+/* joints.c: rows that correct less than all of the drift. */
+void check_rows_ease(check_run *run);
 /* motion.c: the angular velocity after the step with a torque, by the midpoint rule. */
 vec check_midpoint(const check_run *run, int body, vec torque);
 /* swing.c: C, and the velocities that the problem starts from; then rates of rows. */

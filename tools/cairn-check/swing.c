@@ -11,8 +11,8 @@
  *     rate + (rows at x + h (v + v^)/2, q exp(a), less these, of v^, w^) + 0.343 gamma theta/h = 0
  *     x+ = x + h (v + v+)/2,   q+ = q exp(h (w + w+)/2)
  * What excludes one body (a candidate contact, a joint that does more than hold, a driven
- * neighbour, moments added for tension, rotation that is not resolved) excludes all bodies
- * connected to it. */
+ * neighbour, moments added for tension, rotation that is not resolved, by rules 5 also v^, w^ that
+ * miss the rows of a joint by too much) excludes all bodies connected to it. */
 
 static const vec zero = { 0, 0, 0 };
 
@@ -158,9 +158,16 @@ static void foresee(check_run *run, int body)
     s->w_end = check_midpoint(run, body, vec_add(T, 1, s->moment));
     vec a = vec_times(0.5 * h, vec_add(w, 1, s->w_end)), L = vec_scale(J, w);
     s->q_end = turned(run->before.q[row], a);
-    vec gained = vec_add(quat_rotate_back(quat_turn(a), L), -1, L);
-    gained = vec_add(gained, h, quat_rotate_back(quat_turn(vec_times(0.5, a)), T));
-    run->gyroscopic[body] = vec_add(vec_times(1 / h, gained), -1, T);
+    s->gained = vec_add(quat_rotate_back(quat_turn(a), L), -1, L);
+    s->gained = vec_add(s->gained, h, quat_rotate_back(quat_turn(vec_times(0.5, a)), T));
+}
+
+/* The free motion of a body that swings. */
+static void adopt(check_run *run, int body)
+{
+    vec w = run->before.omega[run->before.row[body]], J = run->bodies.inertia[body];
+    vec gained = run->swing[body].gained;
+    run->gyroscopic[body] = vec_add(vec_times(1 / run->settings.h, gained), -1, run->torque[body]);
     run->omega_before[body] = w;
     run->omega_free[body] =
         vec_add(w, 1, (vec){ over(gained.x, J.x), over(gained.y, J.y), over(gained.z, J.z) });
@@ -182,6 +189,55 @@ static double foreseen_rate(const check_run *run, const check_joint_row *row)
         rate += side ? -one : one;
     }
     return rate;
+}
+
+/* Whether v^, w^ satisfy the rows of a joint at the end, up to half of the speeds of its bodies and
+ * twice what loads change of them in the step. */
+static bool is_foreseen(const check_run *run, int joint)
+{
+    static const double stray = 0.5, sudden = 2;
+    check_joint_row rows[CHECK_JOINT_ROWS];
+    check_joint_pose at_end = pose_at(run, joint, true);
+    int count = check_joint_rows(run, joint, &at_end, rows);
+    double slide = 0, turn = 0;
+    for (int side = 0; side < 2; side++) {
+        int body = run->joints.body[2 * joint + side];
+        if (!is_dynamic(run, body) || !run->swing[body].swings)
+            continue;
+        int row = run->before.row[body];
+        vec v = run->before.v[row], T = run->torque[body], J = run->bodies.inertia[body];
+        vec turned = { over(T.x, J.x), over(T.y, J.y), over(T.z, J.z) };
+        double lever = vec_norm(side ? run->joints.anchor_b[joint] : run->joints.anchor_a[joint]);
+        double own =
+            stray * vec_norm(run->before.omega[row]) + sudden * run->settings.h * vec_norm(turned);
+        turn += own;
+        slide += stray * vec_norm(v) + sudden * vec_norm(vec_add(run->v_free[body], -1, v)) +
+                 lever * own;
+    }
+    for (int i = 0; i < count; i++)
+        if (!(fabs(foreseen_rate(run, &rows[i])) <= (rows[i].role == CHECK_HOLD ? slide : turn)))
+            return false;
+    return true;
+}
+
+static bool is_swinging(const check_run *run, int joint)
+{
+    int a = run->joints.body[2 * joint], b = run->joints.body[2 * joint + 1];
+    return has_rows(run, joint) && (run->swing[a].swings || (b >= 0 && run->swing[b].swings));
+}
+
+/* Bodies on joints whose ends are not foreseen, and all that are connected to them, swing no
+ * more. */
+static void stop_strays(check_run *run)
+{
+    for (int joint = 0; joint < run->joints.count; joint++)
+        for (int side = 0; side < 2 && is_swinging(run, joint) && !is_foreseen(run, joint); side++)
+            if (run->joints.body[2 * joint + side] >= 0)
+                run->swing[run->joints.body[2 * joint + side]].strays = true;
+    for (int body = 0; body < run->bodies.count; body++)
+        run->swing[body].swings = run->swing[body].swings && !run->swing[body].strays;
+    while (pass_on(run))
+        ;
 }
 
 static void remake(check_run *run, int joint)
@@ -220,12 +276,14 @@ void check_swings(check_run *run)
     for (int body = 0; body < run->bodies.count; body++)
         if (run->swing[body].swings)
             foresee(run, body);
-    for (int joint = 0; joint < run->joints.count; joint++) {
-        int a = run->joints.body[2 * joint], b = run->joints.body[2 * joint + 1];
-        bool swings = run->swing[a].swings || (b >= 0 && run->swing[b].swings);
-        if (has_rows(run, joint) && swings)
+    if (run->settings.rules >= 5)
+        stop_strays(run);
+    for (int body = 0; body < run->bodies.count; body++)
+        if (run->swing[body].swings)
+            adopt(run, body);
+    for (int joint = 0; joint < run->joints.count; joint++)
+        if (is_swinging(run, joint))
             remake(run, joint);
-    }
 }
 
 /* ---- tension, and where the one-step problem starts ------------------------------------------ */
