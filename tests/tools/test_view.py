@@ -4,6 +4,7 @@ import array
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -283,6 +284,18 @@ def last_places(folder):
         return file["frames/bodies/x"][offset[-2]:offset[-1]]
 
 
+def forces_of(folder):
+    """98th percentiles of the normal forces that push, in N: over the whole run, and in the last frame."""
+    import h5py
+    import numpy as np
+    with h5py.File(os.path.join(folder, "run.h5")) as file:
+        offset, force = file["frames/contact_offset"][:], file["frames/contacts/impulse"][:][:, 0] / 0.005
+        frames = [np.sort([f for f in force[offset[k]:offset[k + 1]] if f > 0]) for k in range(21)]
+        large = [np.sort(np.concatenate(some)) for some in (frames, [frames[20]])]
+        run, frame = (float(some[int(0.98 * (len(some) - 1))]) for some in large)
+        return {"run": run, "frame": frame, "time": float(file["frames/time"][20])}
+
+
 def largest_difference(a, b):
     return float(max(((last_places(a) - last_places(b)) ** 2).sum(axis=1)) ** 0.5)
 
@@ -298,7 +311,7 @@ def make_task(home, run, other):
     assert done.returncode == 0, done.stderr
     return {"bodies": 4, "frames": frames, "coloured": {"time": 0.0, "rows": [4, 3, 2], "mass": [mass[r] for r in (4, 3, 2)]},
             "picked": {"row": 3, "name": "high", "position": digits, "mass": "2 kg", "speed": speed},
-            "difference": largest_difference(run, other), "resting": 2, "html": "file://" + html, "quantum": 1e-4}
+            "forces": forces_of(run), "difference": largest_difference(run, other), "resting": 2, "html": "file://" + html, "quantum": 1e-4}
 
 
 # two disks that lean on a third, one of them across a face of the cell
@@ -306,10 +319,11 @@ PERIODIC = """cairn: 1
 dimension: 2
 gravity: [5, 0]
 periodic: {axes: [x, y], high: [1, 1], gradient_x: [0, 1]}
+materials: {red: {friction: 0.5}, blue: {friction: 0.5}}
 bodies:
-  - {motion: fixed, position: [0.22, 0.5], shape: {sphere: {radius: 0.1}}}
-  - {position: [0.02, 0.5], shape: {sphere: {radius: 0.1}}}
-  - {position: [0.82, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {motion: fixed, material: red, position: [0.22, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {material: red, position: [0.02, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {material: blue, position: [0.82, 0.5], shape: {sphere: {radius: 0.1}}}
 series: [{name: middle, low: [0.5, 0.2], high: [1, 0.8]}]
 run: {time_step: 0.01, duration: 0.4, frame_interval: 0.1, statistics: [fields], paraview: false, picture: false}
 """
@@ -349,12 +363,21 @@ def hold(process, folder):
         time.sleep(0.01)
 
 
-def test_view_browser():
+def chromium_or_skip():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
         skip("there is no chromium")
-    if not shutil.which("node") or not os.path.isdir(os.path.join(VIEWER, "node_modules", "playwright-core")):
-        skip("there is no playwright-core: 'make viewer' fetches it")
+    return chromium
+
+
+def package_or_skip(name):
+    if not shutil.which("node") or not os.path.isdir(os.path.join(VIEWER, "node_modules", name)):
+        skip(f"there is no {name}: 'make viewer' fetches it")
+
+
+def test_view_browser():
+    chromium = chromium_or_skip()
+    package_or_skip("playwright-core")
     try:
         import h5py  # noqa: F401
     except ImportError:
@@ -383,6 +406,31 @@ def test_view_browser():
                 os.killpg(third.process.pid, signal.SIGCONT)
                 os.killpg(third.process.pid, signal.SIGTERM)  # its viewer outlives the run, which browser.mjs kills
             sys.exit(done.returncode)
+
+
+# ==== test_view_units, test_view_colours: axes and colours ==============================================
+
+def test_view_units():
+    package_or_skip("esbuild")
+    sys.exit(subprocess.run(["node", os.path.join(VIEWER, "test", "units.mjs")], timeout=1500, check=False).returncode)
+
+
+def colours_in(path, begin, end):
+    """Names and numbers between two lines of a source."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        part = file.read().split(begin, 1)[1].split(end, 1)[0]
+    return re.findall(r"[a-z]+(?=['\"],)", part), re.findall(r"\d+", part)
+
+
+def test_view_colours():
+    """picture.svg has the colours of the viewer."""
+    page, program = "viewer/src/quantities.ts", "src/run/palette.c"
+    _, ramp = colours_in(page, "const ramps = [", "];")
+    assert len(ramp) == 30 and ramp == colours_in(program, "ramp[][3] = {", "};")[1], ramp
+    names, numbers = colours_in(page, "const palette: [string, number[]][] = [", "\n];")
+    more = colours_in(page, "  ...palette, ", "\n];")
+    assert len(names) == 10 and len(numbers) == 30, names
+    assert (names + more[0], numbers + more[1]) == colours_in(program, "named[] = {", "\n};"), names
 
 
 if __name__ == "__main__":

@@ -31,7 +31,6 @@ export async function film(app: App, words: URLSearchParams): Promise<void> {
   const time = Number(words.get('film')), rate = Number(words.get('rate')) || 30;
   document.body.classList.add('bare');
   Object.assign(app.stage.canvas.parentElement!.style, { width: `${Number(words.get('width')) || 1280}px`, height: `${Number(words.get('height')) || 720}px` });
-  app.stage.insets = { right: 0, bottom: 0 };
   app.stage.fine();
   app.stage.steady = true;
   app.stage.resize();
