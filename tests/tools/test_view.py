@@ -408,7 +408,7 @@ def test_view_browser():
             sys.exit(done.returncode)
 
 
-# ==== test_view_units, test_view_colours: axes and colours ==============================================
+# ==== test_view_looks: axes, colours, and what pictures refuse =========================================================
 
 def test_view_units():
     package_or_skip("esbuild")
@@ -431,6 +431,26 @@ def test_view_colours():
     more = colours_in(page, "  ...palette, ", "\n];")
     assert len(names) == 10 and len(numbers) == 30, names
     assert (names + more[0], numbers + more[1]) == colours_in(program, "named[] = {", "\n};"), names
+
+
+def test_view_looks():
+    chromium_or_skip()
+    with tempfile.TemporaryDirectory() as home:
+        run, picture = make_run(home), os.path.join(home, "picture.png")
+        for look, message in (
+                ("color=velocity", "--look: found color=velocity, expected speed, spin, force, pressure, contacts, residual, size, mass, height"),
+                ("bodies=solid&colour=speed", "--look: found 'colour', expected color, field, cut, bodies, chains, contacts, velocities, joints, walls, "
+                                              "cell, view, theme, still"),
+                ("bodies=steel", "--look: found bodies=steel, expected solid, glass, hidden"), ("view=above", "expected home, front, back, left, right"),
+                ("theme=", "--look: found theme=, expected light, dark, contrast"), ("chains=1&chains=0", "--look: found chains twice"),
+                ("color=Speed", "expected words such as"), ("", None), ("color=mass&theme=dark&cut=y", None)):
+            done = subprocess.run([CAIRN, "export", run, "--png", "0.5", "--out", picture, "--look", look], capture_output=True, text=True,
+                                  timeout=1500, check=False)
+            assert (done.returncode == 0) == (message is None) == os.path.exists(picture), (look, done)
+            assert message is None or message in done.stderr, (look, done.stderr)
+            if message is None:
+                os.remove(picture)
+            assert sorted(os.listdir(home)) == ["run", "run.yaml"], os.listdir(home)
 
 
 if __name__ == "__main__":

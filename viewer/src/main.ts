@@ -4,7 +4,7 @@ import { firstTheme, h } from './dom';
 import { keys, legend, panel, timeline } from './controls';
 import { Run } from './run';
 import { pageSource, serverSources, type Source } from './source';
-import { applyAddress, film } from './film';
+import { applyAddress, film, refusalOf, refuse } from './film';
 
 function message(title: string, text: string): void {
   document.body.append(h('div', { class: 'message' }, h('h1', {}, title), h('p', {}, text)));
@@ -66,7 +66,13 @@ async function start(): Promise<void> {
   document.title = `${runs.map((r) => r.title).join(' | ')} – cairn`;
   const host = h('main', { class: 'stage' });
   document.body.append(host);
-  const app = new App(host, runs);
+  const app = new App(host, runs), words = new URLSearchParams(location.search), refusal = refusalOf(app, words);
+  if (refusal) {
+    host.remove();
+    if (words.has('film')) await refuse(refusal);
+    else message('This address has a word that the viewer does not know', refusal);
+    return;
+  }
   firstTheme(app);
   const side = panel(app);
   // in the order of the tab key: play comes before the settings
@@ -77,7 +83,6 @@ async function start(): Promise<void> {
   (window as unknown as Record<string, unknown>)['cairn'] = app;
   document.documentElement.dataset['ready'] = 'yes';
   hint(app);
-  const words = new URLSearchParams(location.search);
   if (words.has('film')) { await film(app, words); return; }
   await applyAddress(app, words);
   void app.follow();

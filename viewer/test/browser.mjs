@@ -129,6 +129,24 @@ async function testDefaults(page) {
   check(near(scale, task.forces.frame, 1e-4 * task.forces.frame), 'Rescale takes the force chains of the frame', scale, task.forces.frame);
 }
 
+/** Words of the address that do not exist are refused, with those that do. */
+async function testAddress() {
+  for (const [words, found, expected] of [['colour=speed', "found 'colour', expected color,", 'theme, still'], ['color=velocity', 'found color=velocity, expected', 'speed, spin'],
+    ['bodies=GLASS', 'found bodies=GLASS', 'solid, glass, hidden'], ['still&theme=blue', 'found theme=blue', 'light, dark, contrast'],
+    ['field=solid', 'found field=solid', 'no field'], ['chains=yes', 'found chains=yes', '0, 1'], ['view=top&view=left', 'found view twice', '']]) {
+    const context = await browser.newContext(), page = await context.newPage();
+    await page.goto(`${task.address}?${words}`);
+    const text = await page.locator('.message').innerText({ timeout: 300000 });
+    check(text.includes(found) && text.includes(expected), `?${words} is refused`, text);
+    check(!(await page.evaluate(() => document.documentElement.dataset.ready)), 'and nothing is shown');
+    await context.close();
+  }
+  const page = await open(`${task.address}?still=1&color=speed&bodies=glass&chains=0&theme=dark`);
+  const seen = await page.evaluate(() => [cairn.quantity.key, cairn.options.bodies, cairn.options.chains, document.documentElement.dataset.theme]);
+  check(seen.join() === 'speed,glass,false,dark', 'the address is followed', seen);
+  await page.context().close();
+}
+
 /** A ball of 3 kg rests on the box, gravity is 10 m/s^2: its contact pushes with 30 N. */
 async function testContact(page) {
   await page.evaluate(async () => { await cairn.seek(cairn.end); await cairn.set({ bodies: 'hidden', chains: true, threshold: 0 }); });
@@ -311,6 +329,7 @@ await told(page, '.plots .ticks', '0 ', 'its axis has numbers');
 check((await covering(page)).length === 0, 'plots stand below the picture', await covering(page));
 await page.context().close();
 
+await testAddress();
 const phone = await open(`${task.address}?still`, { width: 390, height: 844 });
 const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
 check(wide <= 390, 'nothing is wider than a phone', wide);
