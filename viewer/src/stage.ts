@@ -54,7 +54,7 @@ export class Stage {
     this.controls.addEventListener('start', () => { this.fitted = null; });
     this.target = this.makeTarget();
     this.shade = new THREE.ShaderMaterial({
-      vertexShader: screenVertex, fragmentShader: shadeFragment, defines: { SAMPLES: this.software ? 7 : 14 }, depthTest: false, depthWrite: false,
+      vertexShader: screenVertex, fragmentShader: shadeFragment, defines: { SAMPLES: this.software ? 10 : 16 }, depthTest: false, depthWrite: false,
       uniforms: {
         uColour: { value: null }, uDepth: { value: null }, uPixel: { value: new THREE.Vector2() }, uNearFar: { value: new THREE.Vector2() },
         uReach: { value: 0.05 }, uFocal: { value: 1 }, uStrength: { value: 0.75 }, uPerspective: { value: flat ? 0 : 1 },
@@ -303,7 +303,7 @@ export class Stage {
     u['uPixel'].value.set(1 / this.target.width, 1 / this.target.height);
     u['uNearFar'].value.set(c.near, c.far);
     u['uReach'].value = 1.1 * this.views[i].typicalRadius;
-    u['uStrength'].value = this.shading && !this.flat && !this.coarse ? 0.8 : 0;
+    u['uStrength'].value = this.shading && !this.flat && !this.coarse ? 0.65 : 0;
     if (c instanceof THREE.PerspectiveCamera) u['uFocal'].value = this.target.height / 2 / Math.tan((c.fov * Math.PI) / 360);
   }
 
