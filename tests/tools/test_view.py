@@ -284,16 +284,23 @@ def last_places(folder):
         return file["frames/bodies/x"][offset[-2]:offset[-1]]
 
 
+def chains_of(bodies, forces):
+    """What pairs of bodies push each other with, in N, in increasing order."""
+    pairs = {}
+    for pair, force in zip(bodies, forces):
+        pairs[tuple(pair)] = pairs.get(tuple(pair), 0) + max(float(force), 0)
+    return sorted(force for force in pairs.values() if force > 0)
+
+
 def forces_of(folder):
-    """98th percentiles of the normal forces that push, in N: over the whole run, and in the last frame."""
+    """98th percentiles of the forces between pairs of bodies, in N: over the whole run, and in the last frame."""
     import h5py
-    import numpy as np
     with h5py.File(os.path.join(folder, "run.h5")) as file:
-        offset, force = file["frames/contact_offset"][:], file["frames/contacts/impulse"][:][:, 0] / 0.005
-        frames = [np.sort([f for f in force[offset[k]:offset[k + 1]] if f > 0]) for k in range(21)]
-        large = [np.sort(np.concatenate(some)) for some in (frames, [frames[20]])]
-        run, frame = (float(some[int(0.98 * (len(some) - 1))]) for some in large)
-        return {"run": run, "frame": frame, "time": float(file["frames/time"][20])}
+        offset, forces = file["frames/contact_offset"][:], file["frames/contacts/impulse"][:][:, 0] / 0.005
+        bodies = file["frames/contacts/body"][:]
+        frames = [chains_of(bodies[i:j], forces[i:j]) for i, j in zip(offset, offset[1:])]
+        run, frame = (some[int(0.98 * (len(some) - 1))] for some in (sorted(sum(frames, [])), frames[-1]))
+        return {"run": run, "frame": frame, "time": float(file["frames/time"][-1])}
 
 
 def largest_difference(a, b):

@@ -3,7 +3,7 @@ import * as THREE from 'three';
 import { cellCorners, CellBox, FieldSlice, imageShift, latticePart, Platens, reciprocal } from './cell';
 import { Balls, Solids, Style, texture, Tubes, type Eye } from './layers';
 import { contactForce, ember, normalForce, type Quantity } from './quantities';
-import { containerKinds, placeOf, type Contacts, type Frame, type Run } from './run';
+import { containerKinds, placeOf, type Frame, type Run } from './run';
 import { flag } from './shaders';
 import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, wallGeometries, wallLines, type GeometryTables } from './shapes';
 
@@ -33,11 +33,27 @@ export interface Picked { kind: 'body' | 'contact'; index: number; distance: num
 const identity = (a: Float32Array, b: Float32Array, row: number): boolean =>
   a[3 * row] === 0 && a[3 * row + 1] === 0 && a[3 * row + 2] === 0 && Math.abs(b[4 * row]) > 1 - 1e-12;
 
-/** The normal forces that push in a frame, in N. */
-export function pushing(run: Run, f: Frame): Float32Array {
-  const c = f.contacts;
-  return Float32Array.from({ length: c?.count ?? 0 }, (_, k) => normalForce(run, c!, k)).filter((v) => v > 0);
+/** What two bodies push each other with: contacts of the same two that follow each other. */
+interface Chain { first: number; end: number; strongest: number; force: number }
+
+function chainsOf(run: Run, f: Frame): Chain[] {
+  const c = f.contacts, out: Chain[] = [], image = [0, 1, 2];
+  let largest = 0; // of the last chain
+  for (let k = 0; c && k < c.count; k++) {
+    const force = normalForce(run, c, k), last = out[out.length - 1];
+    if (!(force > 0)) continue;
+    const same = last !== undefined && c.body[2 * k] === c.body[2 * last.first] && c.body[2 * k + 1] === c.body[2 * last.first + 1] &&
+      (c.image === null || image.every((d) => c.image![3 * k + d] === c.image![3 * last.first + d]));
+    if (!same) { out.push({ first: k, end: k + 1, strongest: k, force }); largest = force; continue; }
+    last.end = k + 1;
+    last.force += force;
+    if (force > largest) { last.strongest = k; largest = force; }
+  }
+  return out;
 }
+
+/** The forces of all chains of a frame, in N. */
+export const pushing = (run: Run, f: Frame): Float32Array => Float32Array.from(chainsOf(run, f), (chain) => chain.force);
 
 /** The 98th percentile of forces: a few large ones do not thin all others. */
 export const largeForce = (forces: Float32Array): number => forces.sort()[Math.floor(0.98 * (forces.length - 1))] ?? 0;
@@ -449,24 +465,25 @@ export class RunView {
     const c = f.contacts;
     this.chains.resize(0); this.points.resize(0); this.normals.resize(0);
     if (!c || c.count === 0 || !(o.chains || o.contacts || o.normals)) return;
-    const force = new Float32Array(c.count);
+    const chains = chainsOf(this.run, f), force = new Float32Array(c.count);
     for (let k = 0; k < c.count; k++) force[k] = normalForce(this.run, c, k);
     if (this.forceGrows) this.forceScale = Math.max(this.forceScale, largeForce(pushing(this.run, f)));
     const scale = this.forceScale || 1;
     this.chainUniforms['uRange'].value.set(0, 1);
-    const least = Math.max(o.threshold * scale, this.strongest(c, force));
+    const least = Math.max(o.threshold * scale, this.strongest(chains));
     if (this.chainContact.length < c.count) this.chainContact = new Int32Array(c.count);
     let n = 0;
-    for (let k = 0; k < c.count; k++) if (force[k] > least && !this.isContactHidden(c.body, k)) this.chainContact[n++] = k;
-    if (o.chains) this.putChains(f, n, force, scale);
+    for (const chain of chains)
+      for (let k = chain.first; chain.force > least && k < chain.end; k++) if (force[k] > 0 && !this.isContactHidden(c.body, k)) this.chainContact[n++] = k;
+    if (o.chains) this.putChains(f, chains.filter((chain) => chain.force > least && !this.isContactHidden(c.body, chain.first)), force, scale);
     if (o.contacts) this.putPoints(c.point, n, force, scale);
     if (o.normals) this.putNormals(f, n, force, scale);
   }
 
-  /** The smallest force among the strongest contacts that can be drawn at once; 0: all can. */
-  private strongest(c: Contacts, force: Float32Array): number {
-    this.chainsLimited = c.count > mostChains;
-    return this.chainsLimited ? Float32Array.from(force).sort()[c.count - mostChains] : 0;
+  /** The smallest force among the strongest chains that can be drawn at once; 0: all can. */
+  private strongest(chains: Chain[]): number {
+    this.chainsLimited = chains.length > mostChains;
+    return this.chainsLimited ? Float32Array.from(chains, (chain) => chain.force).sort()[chains.length - mostChains] : 0;
   }
 
   /** Contacts of hidden bodies are hidden as well. */
@@ -476,22 +493,21 @@ export class RunView {
     return off(body[2 * k]) || off(body[2 * k + 1]);
   }
 
-  // from centre to centre; where a body is no ball, by way of the contact
-  private putChains(f: Frame, n: number, force: Float32Array, scale: number): void {
+  // from centre to centre; where a body is no ball, by way of the middle of the forces
+  private putChains(f: Frame, list: Chain[], force: Float32Array, scale: number): void {
     const c = f.contacts!, shift = [0, 0, 0], width = Math.min(this.thin, 0.025 * this.diagonal);
-    this.chains.resize(2 * n);
+    this.chains.resize(2 * list.length);
     this.tubeContact = [];
-    for (let i = 0; i < n; i++) {
-      const k = this.chainContact[i], share = Math.min(force[k] / scale, 1.4), point = c.point.subarray(3 * k, 3 * k + 3);
-      const put = (from: ArrayLike<number>, to: ArrayLike<number>): void => {
-        const value = Math.min(share, 1), picked = k === this.selectedContact ? flag.selected : 0;
-        this.chains.put(this.tubeContact.push(k) - 1, from, to, width * (0.03 + 0.3 * share), value, picked);
-      };
+    for (const { first: k, end, strongest, force: total } of list) {
+      const share = Math.min(total / scale, 1.4), picked = this.selectedContact >= k && this.selectedContact < end ? flag.selected : 0;
+      const put = (from: ArrayLike<number>, to: ArrayLike<number>): void =>
+        this.chains.put(this.tubeContact.push(strongest) - 1, from, to, width * (0.03 + 0.3 * share), Math.min(share, 1), picked);
       imageShift(f, k, shift);
       const a = this.chainEnd(f, c.body[2 * k]), b = this.chainEnd(f, c.body[2 * k + 1])?.map((x, d) => x + shift[d]);
-      const straight = a && b && this.isRound(c.body[2 * k]) && this.isRound(c.body[2 * k + 1]);
-      if (straight) put(a, b);
-      else for (const end of [a, b]) if (end) put(end, point);
+      if (a && b && this.isRound(c.body[2 * k]) && this.isRound(c.body[2 * k + 1])) { put(a, b); continue; }
+      const middle = [0, 0, 0];
+      for (let i = k; i < end; i++) for (let d = 0; d < 3; d++) middle[d] += (Math.max(force[i], 0) / total) * c.point[3 * i + d];
+      for (const from of [a, b]) if (from) put(from, middle);
     }
     this.chains.resize(this.tubeContact.length);
     this.chains.touch();
