@@ -150,9 +150,9 @@ static const char *take_size(cairn_arguments *arguments, const char *value)
 static const char *take_look(cairn_arguments *arguments, const char *value)
 {
     arguments->export.look = value;
-    bool good = strspn(value, "abcdefghijklmnopqrstuvwxyz_0123456789=&") == strlen(value) &&
+    bool good = strspn(value, "abcdefghijklmnopqrstuvwxyz_0123456789=&/") == strlen(value) &&
                 strlen(value) < 200;
-    return good ? NULL : "expected words such as color=force&bodies=solid";
+    return good ? NULL : "expected words such as color=force&bodies=glass";
 }
 
 static const cairn_flag flag_gltf = {
@@ -207,7 +207,7 @@ static const cairn_flag flag_size = {
 static const cairn_flag flag_look = {
     .name = "--look",
     .value = "WORDS",
-    .text = "appearance: color=force&bodies=solid&chains=1&view=front&theme=light",
+    .text = "appearance: color=force&bodies=glass&chains=0&view=front&theme=dark",
     .take = take_look,
 };
 

@@ -154,6 +154,17 @@ void cairn_run_paraview_destroy(cairn_run_paraview *paraview);
 /* Write `folder`/view.py, a script for ParaView. */
 cairn_status cairn_run_view_write(const char *folder, cairn_error *error);
 
+/* ---- colours --------------------------------------------------------------------------------- */
+
+/* The colours of the viewer, as "#1b6ca8". */
+enum { CAIRN_COLOUR_BYTES = 8 };
+
+/* Of a share from 0 to 1: from blue over green to amber. */
+void cairn_palette_share(double share, char *text);
+/* Of one of `count` kinds. A kind with the name of a colour, such as `red` or `dark_red`, has that
+ * colour; the others take turns with the rest. */
+void cairn_palette_kind(const char *const *names, int count, int kind, char *text);
+
 /* ---- the picture ----------------------------------------------------------------------------- */
 
 /* The last state of a run as one SVG file, which any browser can show. */
@@ -191,8 +202,9 @@ typedef struct cairn_picture_rest {
     cairn_run_box box;         /* of all bodies that move                                        */
 } cairn_picture_rest;
 
-/* Write `folder`/picture.svg: bodies seen from the side and above (2D: from the front), coloured by
- * the sum of the normal forces on them, and the walls. `rest` may be NULL. Scratch memory comes
+/* Write `folder`/picture.svg: bodies seen from the side and above (2D: from the front), and the
+ * walls. If bodies of several materials move, their materials are the colours, else the sums of the
+ * normal forces on them. `rest` may be NULL. Scratch memory comes
  * from the arena. */
 cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_picture_rest *rest,
                                  const cairn_scene *scene, const char *folder, cairn_arena *arena,

@@ -4,7 +4,8 @@
  * Other bodies and the ground are painted polygon by polygon, in the order of picture_order.c;
  * polygons that face away from the viewer are left out. Containers are thin lines behind
  * everything, and so is ground that faces away, so that bodies in a hollow stay visible. Colours
- * follow the square root of the force, so that weak and strong forces can both be seen. */
+ * are those of palette.c: of the materials, if bodies of several move; else of the square root of
+ * the force, so that weak and strong forces can both be seen. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ enum { COLOURS = 24, MOST_MARKS = CAIRN_PICTURE_MARKS, MOST_GROUND = 100000 };
 typedef struct mark {
     double depth;       /* m: increases towards the viewer */
     double force;       /* N: sum of the normal forces on the body; -1: fixed or driven */
+    int32_t material;   /* its number                                            */
     bool polygon;       /* otherwise a circle */
     double x, y;        /* m in the picture plane: centre of a circle */
     double radius;      /* m: of a circle                                         */
@@ -42,9 +44,11 @@ typedef struct view {
     /* pixels per m, and the corner: pixel = MARGIN + (x - low_x) scale */
     double low_x, low_y, scale;
     double high_y;
-    double width, height; /* pixels: of the whole picture */
-    double largest_force; /* N */
-    bool flat;            /* 2D: seen from the front, nothing hides anything */
+    double width, height;     /* pixels: of the whole picture */
+    double largest_force;     /* N */
+    bool flat;                /* 2D: seen from the front, nothing hides anything */
+    const cairn_scene *scene; /* has the names of the materials */
+    bool *shown; /* of each material: whether a body that moves has it; NULL: by force */
 } view;
 
 /* Everything that is painted, from far to near. */
@@ -209,6 +213,7 @@ static void add_ball(things *t, size_t row, const view *v)
     int32_t slot = t->frame->slot[row];
     mark m = ball_mark(t->frame, row, v);
     m.force = force_on(t->frame, t->forces, slot);
+    m.material = t->frame->world.material[slot];
     m.number = t->mark_count;
     t->body[t->count] = slot;
     t->first[t->count] = t->mark_count;
@@ -255,6 +260,7 @@ static void add_cells(things *t, const cairn_polygons *p, size_t begin, size_t e
     for (size_t cell = begin; cell < end; cell++) {
         mark m = polygon_mark(p, cell, v);
         m.force = force_on(t->frame, t->forces, p->body[cell]);
+        m.material = t->frame->world.material[p->body[cell]];
         t->faces[cell] = (cairn_picture_face){ m.normal, p->x[m.first] };
         m.number = t->mark_count;
         if (m.light > 0)
@@ -477,26 +483,61 @@ static double picture_y(const view *v, double y)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* From dark blue over green to yellow: the hue decreases and the lightness increases, so that the
- * order is visible in grey as well. */
-static void colour_of(int index, char *text, size_t capacity)
+/* The colours by material, if bodies of several move. Fails with CAIRN_NO_MEMORY. */
+static cairn_status choose_colours(marks *painted, const cairn_scene *scene, cairn_arena *arena)
 {
-    double t = (double)index / (COLOURS - 1);
-    snprintf(text, capacity, "hsl(%.0f,%.0f%%,%.0f%%)", 235 - 190 * t, 55 + 30 * t, 32 + 28 * t);
+    int found = 0;
+    bool *shown = cairn_arena_take(arena, (size_t)scene->material_count + 1, sizeof *shown);
+    if (!shown)
+        return CAIRN_NO_MEMORY;
+    memset(shown, 0, (size_t)scene->material_count + 1);
+    for (size_t k = 0; k < painted->count; k++) {
+        const mark *m = &painted->items[k];
+        bool counts = m->force >= 0 && m->material >= 0 && m->material < scene->material_count;
+        found += counts && !shown[m->material];
+        if (counts)
+            shown[m->material] = true;
+    }
+    painted->view.scene = scene;
+    painted->view.shown = found > 1 ? shown : NULL;
+    return CAIRN_OK;
 }
 
-/* Title and gradients. One radial gradient per colour shades all balls of that colour. The title
- * comes from the scene and is escaped. */
-static void write_head(FILE *out, const view *v, const cairn_scene *scene, const cairn_run_frame *f)
+/* The number of colours, and one of them. */
+static int colour_count(const view *v)
+{
+    return v->shown ? v->scene->material_count : COLOURS;
+}
+
+static void colour_of(const view *v, int index, char *text)
+{
+    if (v->shown)
+        cairn_palette_kind(v->scene->material_names, v->scene->material_count, index, text);
+    else
+        cairn_palette_share((double)index / (COLOURS - 1), text);
+}
+
+/* A text of the scene: control characters are not allowed in XML. */
+static void write_text(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        if (*c == '<' || *c == '&')
+            fprintf(out, "&#%d;", *c);
+        else
+            fputc(cairn_is_control(*c) ? ' ' : *c, out);
+}
+
+/* Title and gradients. One radial gradient per colour shades all balls of that colour. */
+static void write_head(FILE *out, const view *v, const cairn_run_frame *f)
 {
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%%\" "
             "height=\"100%%\" fill=\"#ffffff\"/>\n<defs>\n",
             v->width, v->height);
-    for (int k = 0; k < COLOURS; k++) {
-        char colour[48];
-        colour_of(k, colour, sizeof colour);
+    for (int k = 0; k < colour_count(v); k++) {
+        char colour[CAIRN_COLOUR_BYTES];
+        colour_of(v, k, colour);
         fprintf(out,
                 "<radialGradient id=\"c%d\" cx=\".38\" cy=\".32\" r=\".75\"><stop "
                 "offset=\"0\" stop-color=\"#fff\"/><stop offset=\".35\" stop-color=\"%s\"/>"
@@ -504,12 +545,7 @@ static void write_head(FILE *out, const view *v, const cairn_scene *scene, const
                 k, colour);
     }
     fprintf(out, "</defs>\n<text x=\"%d\" y=\"28\" font-size=\"17\">", MARGIN);
-    for (const char *c = scene->title; *c; c++)
-        if (*c == '<' || *c == '&')
-            fprintf(out, "&#%d;", *c);
-        else
-            /* control characters are not allowed in XML */
-            fputc(cairn_is_control(*c) ? ' ' : *c, out);
+    write_text(out, v->scene->title);
     fprintf(out, ", t = %.4g s</text>\n", f->time);
 }
 
@@ -574,10 +610,13 @@ static void write_walls(FILE *out, const view *v, const cairn_polygons *walls,
     fprintf(out, "</g>\n");
 }
 
-/* The colour of a body under a force (N): share = sqrt(force / largest force). */
-static int colour_index(const view *v, double force)
+/* The colour of a body: of its material, or of the force on it (N), with share = sqrt(force /
+ * largest force). */
+static int colour_index(const view *v, const mark *m)
 {
-    double share = v->largest_force > 0 ? sqrt(fmax(0, force) / v->largest_force) : 0;
+    double share = v->largest_force > 0 ? sqrt(fmax(0, m->force) / v->largest_force) : 0;
+    if (v->shown)
+        return m->material;
     return (int)(share * (COLOURS - 1) + 0.5);
 }
 
@@ -590,7 +629,7 @@ static void write_ball(FILE *out, const view *v, const mark *b)
         return;
     }
     fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"url(#c%d)\"/>\n", x, y, r,
-            colour_index(v, b->force));
+            colour_index(v, b));
     if (v->flat)
         fprintf(out, "<path d=\"M%.2f %.2fl%.2f %.2f\" stroke=\"#fff\" stroke-width=\"1\"/>\n", x,
                 y, r * cos(b->turn), -r * sin(b->turn));
@@ -621,18 +660,18 @@ static void write_grey(FILE *out, const view *v, const cairn_polygons *p, const 
  * so that the two sides of an edge differ. */
 static void write_polygon(FILE *out, const view *v, const cairn_polygons *p, const mark *m)
 {
-    char colour[48];
+    char colour[CAIRN_COLOUR_BYTES];
     if (m->force < 0) {
         write_grey(out, v, p, m);
         return;
     }
-    colour_of(colour_index(v, m->force), colour, sizeof colour);
+    colour_of(v, colour_index(v, m), colour);
     fprintf(out, "<polygon fill=\"%s\" stroke=\"%s\" points=\"", colour, v->flat ? "#222" : colour);
     write_corners(out, v, p, m->first, m->end);
     fprintf(out, "\"/>\n");
     if (v->flat)
         return;
-    fprintf(out, "<polygon fill=\"#fff\" fill-opacity=\"%.2f\" points=\"", 0.6 * m->light);
+    fprintf(out, "<polygon fill=\"#fff\" fill-opacity=\"%.2f\" points=\"", 0.4 * m->light);
     write_corners(out, v, p, m->first, m->end);
     fprintf(out, "\"/>\n");
 }
@@ -666,11 +705,34 @@ static void write_marks(FILE *out, const view *v, const marks *painted)
             write_ball(out, v, &painted->items[k]);
 }
 
-/* The colour scale with 5 numbers; the scale is that of the square root, so the force at a share s
- * is s^2 times the largest. */
+/* The materials of the bodies that move, at most 20. */
+static void write_materials(FILE *out, const view *v, int left, int top)
+{
+    fprintf(out, "<text x=\"%d\" y=\"%d\">material</text>\n", left, top - 15);
+    for (int k = 0, row = 0; k < v->scene->material_count && row < 20; k++) {
+        char colour[CAIRN_COLOUR_BYTES];
+        if (!v->shown[k])
+            continue;
+        colour_of(v, k, colour);
+        fprintf(out,
+                "<rect x=\"%d\" y=\"%d\" width=\"14\" height=\"14\" fill=\"%s\"/>\n"
+                "<text x=\"%d\" y=\"%d\">",
+                left, top + 20 * row, colour, left + 21, top + 20 * row + 12);
+        write_text(out, v->scene->material_names[k]);
+        fprintf(out, "</text>\n");
+        row++;
+    }
+}
+
+/* The materials, or the colour scale with 5 numbers; the scale is that of the square root, so the
+ * force at a share s is s^2 times the largest. */
 static void write_legend(FILE *out, const view *v)
 {
     int left = (int)v->width - LEGEND, top = 105, height = 300;
+    if (v->shown) {
+        write_materials(out, v, left, top);
+        return;
+    }
     if (v->largest_force == 0)
         return; /* no contacts: all bodies have the same colour */
     fprintf(out,
@@ -678,8 +740,8 @@ static void write_legend(FILE *out, const view *v)
             "</text>\n<text x=\"%d\" y=\"%d\" font-size=\"11\">(square-root scale)</text>\n",
             left, top - 48, left, top - 31, left, top - 15);
     for (int k = 0; k < COLOURS; k++) {
-        char colour[48];
-        colour_of(k, colour, sizeof colour);
+        char colour[CAIRN_COLOUR_BYTES];
+        colour_of(v, k, colour);
         fprintf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"20\" height=\"%.1f\" fill=\"%s\"/>\n", left,
                 top + height * (1 - (k + 1.0) / COLOURS), 0.5 + (double)height / COLOURS, colour);
     }
@@ -704,8 +766,8 @@ static void write_scale_bar(FILE *out, const view *v)
 }
 
 /* Write the picture, from back to front: walls, bodies, joints, legend. */
-static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene, const char *path,
-                          marks *painted, cairn_error *error)
+static cairn_status write(const cairn_run_frame *frame, const char *path, marks *painted,
+                          cairn_error *error)
 {
     view *v = &painted->view;
     cairn_run_walls walls = { .others = painted->rest.box };
@@ -716,7 +778,7 @@ static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene
         status = cairn_file_create(path, &file, error);
     if (status == CAIRN_OK) {
         fit(v, painted, &walls, &frame->joint);
-        write_head(file.stream, v, scene, frame);
+        write_head(file.stream, v, frame);
         write_walls(file.stream, v, &walls.mesh, frame, painted->slots);
         write_marks(file.stream, v, painted);
         write_joints(file.stream, v, frame);
@@ -740,7 +802,9 @@ cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_pictu
     painted.slots = slots_by_row(frame, arena);
     cairn_status status = painted.slots ? list_marks(frame, arena, &painted) : CAIRN_NO_MEMORY;
     if (status == CAIRN_OK)
-        status = write(frame, scene, path, &painted, error);
+        status = choose_colours(&painted, scene, arena);
+    if (status == CAIRN_OK)
+        status = write(frame, path, &painted, error);
     cairn_polygons_destroy(&painted.polygons);
     return status;
 }

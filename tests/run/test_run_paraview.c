@@ -583,12 +583,52 @@ TEST(cubes_on_a_plate_are_not_hidden_by_it)
                  "run: {time_step: 1e-2, duration: 0.2}\n",
                  text, sizeof text);
     const char *plate = NULL;
-    for (const char *at = strstr(text, "<polygon fill=\"hsl(45,"); at;
-         at = strstr(at + 1, "<polygon fill=\"hsl(45,"))
+    for (const char *at = strstr(text, "<polygon fill=\"#f4c428\""); at;
+         at = strstr(at + 1, "<polygon fill=\"#f4c428\""))
         plate = at;
     CHECK(plate != NULL);
-    CHECK_INT(count_of(text, "<polygon fill=\"hsl(45,"), 3);
-    CHECK_INT(count_of(plate + 1, "<polygon fill=\"hsl("), 12);
+    CHECK_INT(count_of(text, "<polygon fill=\"#f4c428\""), 3);
+    CHECK_INT(count_of(plate + 1, "<polygon fill=\"#") -
+                  count_of(plate + 1, "<polygon fill=\"#fff\""),
+              12);
+}
+
+/* Balls of two materials: their colours, and a legend with their names instead of forces. */
+TEST(materials_named_as_colours_have_them)
+{
+    draw_picture("cairn: 1\nmaterials: {red: {friction: 0.5}, blue: {friction: 0.5}}\nbodies:\n"
+                 "  - {material: red, motion: fixed, shape: half_space}\n"
+                 "  - {material: red, shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.1]}\n"
+                 "  - {material: blue, shape: {sphere: {radius: 0.1}}, position: [1, 0, 0.1]}\n"
+                 "run: {time_step: 1e-2, duration: 0.05}\n",
+                 text, sizeof text);
+    CHECK_CONTAINS(text, "fill=\"#ce423e\"/>\n<text x=\"");
+    CHECK_CONTAINS(text, ">red</text>");
+    CHECK_CONTAINS(text, ">blue</text>");
+    CHECK(!strstr(text, "normal force"));
+}
+
+/* Words of names count, not parts of words; what is left is given out in order. */
+TEST(kinds_have_the_colours_of_their_names)
+{
+    static const char *const names[] = { "sand", "Dark_Blue-2", "reddish", "gray" };
+    static const char *const expected[] = { "#e0914c", "#4a80c4", "#5ca86a", "#8c9096" };
+    for (int k = 0; k < 4; k++) {
+        char colour[CAIRN_COLOUR_BYTES];
+        cairn_palette_kind(names, 4, k, colour);
+        CHECK_TEXT(colour, expected[k]);
+    }
+}
+
+TEST(shares_go_from_blue_to_amber)
+{
+    char colour[CAIRN_COLOUR_BYTES];
+    cairn_palette_share(-1, colour);
+    CHECK_TEXT(colour, "#626ca8");
+    cairn_palette_share(0.5, colour); /* half way from 36 152 160 to 40 164 132 */
+    CHECK_TEXT(colour, "#269e92");
+    cairn_palette_share(1, colour);
+    CHECK_TEXT(colour, "#f4c428");
 }
 
 /* Two triangles look up and are filled, as ground; none is a wire. */
@@ -628,7 +668,9 @@ GROUP(test_picture)
     RUN(CASE(every_ball_is_drawn_in_3d), CASE(the_legend_ends_at_the_largest_force),
         CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey), CASE(joints_are_lines),
         CASE(other_shapes_are_polygons), CASE(cubes_on_a_plate_are_not_hidden_by_it),
-        CASE(ground_is_solid), CASE(all_of_a_large_ground_is_drawn));
+        CASE(materials_named_as_colours_have_them), CASE(kinds_have_the_colours_of_their_names),
+        CASE(shares_go_from_blue_to_amber), CASE(ground_is_solid),
+        CASE(all_of_a_large_ground_is_drawn));
 }
 
 /* ==== test_picture_order: what is in front is painted after what is behind ==================== */

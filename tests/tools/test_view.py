@@ -4,6 +4,7 @@ import array
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -283,6 +284,25 @@ def last_places(folder):
         return file["frames/bodies/x"][offset[-2]:offset[-1]]
 
 
+def chains_of(bodies, forces):
+    """What pairs of bodies push each other with, in N, in increasing order."""
+    pairs = {}
+    for pair, force in zip(bodies, forces):
+        pairs[tuple(pair)] = pairs.get(tuple(pair), 0) + max(float(force), 0)
+    return sorted(force for force in pairs.values() if force > 0)
+
+
+def forces_of(folder):
+    """98th percentiles of the forces between pairs of bodies, in N: over the whole run, and in the last frame."""
+    import h5py
+    with h5py.File(os.path.join(folder, "run.h5")) as file:
+        offset, forces = file["frames/contact_offset"][:], file["frames/contacts/impulse"][:][:, 0] / 0.005
+        bodies = file["frames/contacts/body"][:]
+        frames = [chains_of(bodies[i:j], forces[i:j]) for i, j in zip(offset, offset[1:])]
+        run, frame = (some[int(0.98 * (len(some) - 1))] for some in (sorted(sum(frames, [])), frames[-1]))
+        return {"run": run, "frame": frame, "time": float(file["frames/time"][-1])}
+
+
 def largest_difference(a, b):
     return float(max(((last_places(a) - last_places(b)) ** 2).sum(axis=1)) ** 0.5)
 
@@ -298,7 +318,7 @@ def make_task(home, run, other):
     assert done.returncode == 0, done.stderr
     return {"bodies": 4, "frames": frames, "coloured": {"time": 0.0, "rows": [4, 3, 2], "mass": [mass[r] for r in (4, 3, 2)]},
             "picked": {"row": 3, "name": "high", "position": digits, "mass": "2 kg", "speed": speed},
-            "difference": largest_difference(run, other), "resting": 2, "html": "file://" + html, "quantum": 1e-4}
+            "forces": forces_of(run), "difference": largest_difference(run, other), "resting": 2, "html": "file://" + html, "quantum": 1e-4}
 
 
 # two disks that lean on a third, one of them across a face of the cell
@@ -306,10 +326,11 @@ PERIODIC = """cairn: 1
 dimension: 2
 gravity: [5, 0]
 periodic: {axes: [x, y], high: [1, 1], gradient_x: [0, 1]}
+materials: {red: {friction: 0.5}, blue: {friction: 0.5}}
 bodies:
-  - {motion: fixed, position: [0.22, 0.5], shape: {sphere: {radius: 0.1}}}
-  - {position: [0.02, 0.5], shape: {sphere: {radius: 0.1}}}
-  - {position: [0.82, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {motion: fixed, material: red, position: [0.22, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {material: red, position: [0.02, 0.5], shape: {sphere: {radius: 0.1}}}
+  - {material: blue, position: [0.82, 0.5], shape: {sphere: {radius: 0.1}}}
 series: [{name: middle, low: [0.5, 0.2], high: [1, 0.8]}]
 run: {time_step: 0.01, duration: 0.4, frame_interval: 0.1, statistics: [fields], paraview: false, picture: false}
 """
@@ -349,12 +370,21 @@ def hold(process, folder):
         time.sleep(0.01)
 
 
-def test_view_browser():
+def chromium_or_skip():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
         skip("there is no chromium")
-    if not shutil.which("node") or not os.path.isdir(os.path.join(VIEWER, "node_modules", "playwright-core")):
-        skip("there is no playwright-core: 'make viewer' fetches it")
+    return chromium
+
+
+def package_or_skip(name):
+    if not shutil.which("node") or not os.path.isdir(os.path.join(VIEWER, "node_modules", name)):
+        skip(f"there is no {name}: 'make viewer' fetches it")
+
+
+def test_view_browser():
+    chromium = chromium_or_skip()
+    package_or_skip("playwright-core")
     try:
         import h5py  # noqa: F401
     except ImportError:
@@ -383,6 +413,51 @@ def test_view_browser():
                 os.killpg(third.process.pid, signal.SIGCONT)
                 os.killpg(third.process.pid, signal.SIGTERM)  # its viewer outlives the run, which browser.mjs kills
             sys.exit(done.returncode)
+
+
+# ==== test_view_looks: axes, colours, and what pictures refuse =========================================================
+
+def test_view_units():
+    package_or_skip("esbuild")
+    sys.exit(subprocess.run(["node", os.path.join(VIEWER, "test", "units.mjs")], timeout=1500, check=False).returncode)
+
+
+def colours_in(path, begin, end):
+    """Names and numbers between two lines of a source."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        part = file.read().split(begin, 1)[1].split(end, 1)[0]
+    return re.findall(r"[a-z]+(?=['\"],)", part), re.findall(r"\d+", part)
+
+
+def test_view_colours():
+    """picture.svg has the colours of the viewer."""
+    page, program = "viewer/src/quantities.ts", "src/run/palette.c"
+    _, ramp = colours_in(page, "const ramps = [", "];")
+    assert len(ramp) == 30 and ramp == colours_in(program, "ramp[][3] = {", "};")[1], ramp
+    names, numbers = colours_in(page, "const palette: [string, number[]][] = [", "\n];")
+    more = colours_in(page, "  ...palette, ", "\n];")
+    assert len(names) == 10 and len(numbers) == 30, names
+    assert (names + more[0], numbers + more[1]) == colours_in(program, "named[] = {", "\n};"), names
+
+
+def test_view_looks():
+    chromium_or_skip()
+    with tempfile.TemporaryDirectory() as home:
+        run, picture = make_run(home), os.path.join(home, "picture.png")
+        for look, message in (
+                ("color=velocity", "--look: found color=velocity, expected speed, spin, force, pressure, contacts, residual, size, mass, height"),
+                ("bodies=solid&colour=speed", "--look: found 'colour', expected color, field, cut, bodies, chains, contacts, velocities, joints, walls, "
+                                              "cell, view, theme, still"),
+                ("bodies=steel", "--look: found bodies=steel, expected solid, glass, hidden"), ("view=above", "expected home, front, back, left, right"),
+                ("theme=", "--look: found theme=, expected light, dark, contrast"), ("chains=1&chains=0", "--look: found chains twice"),
+                ("color=Speed", "expected words such as"), ("", None), ("color=mass&theme=dark&cut=y", None)):
+            done = subprocess.run([CAIRN, "export", run, "--png", "0.5", "--out", picture, "--look", look], capture_output=True, text=True,
+                                  timeout=1500, check=False)
+            assert (done.returncode == 0) == (message is None) == os.path.exists(picture), (look, done)
+            assert message is None or message in done.stderr, (look, done.stderr)
+            if message is None:
+                os.remove(picture)
+            assert sorted(os.listdir(home)) == ["run", "run.yaml"], os.listdir(home)
 
 
 if __name__ == "__main__":

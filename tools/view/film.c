@@ -108,6 +108,18 @@ static bool wait_for_page(cairn_view_server *server, pid_t browser)
     return false;
 }
 
+/* What came of the pictures; `done`: the page reported that it is done. */
+static cairn_status outcome(const cairn_view_server *server, bool done, cairn_error *error)
+{
+    const char *refusal = done ? cairn_view_server_refusal(server) : NULL;
+    if (!done)
+        return fail(error, CAIRN_IO_FAILED, "the browser drew no pictures");
+    if (!refusal)
+        return CAIRN_OK;
+    *error = (cairn_error){ .key = "--look" };
+    return fail(error, CAIRN_BAD_INPUT, refusal);
+}
+
 /* All pictures into `out`, one after the other. */
 static cairn_status draw(const cairn_view_film *film, const char *program, FILE *out,
                          cairn_error *error)
@@ -126,10 +138,11 @@ static cairn_status draw(const cairn_view_film *film, const char *program, FILE 
         kill(browser, SIGTERM);
         wait_for(browser);
     }
+    cairn_status status = outcome(server, done, error);
     cairn_view_server_stop(server);
     char *const clear[] = { "rm", "-rf", "--", profile, NULL };
     wait_for(start(clear, -1));
-    return done ? CAIRN_OK : fail(error, CAIRN_IO_FAILED, "the browser drew no pictures");
+    return status;
 }
 
 static cairn_status draw_picture(const cairn_view_film *film, const char *program,

@@ -81,6 +81,7 @@ typedef struct view_desk {
     const cairn_view_runs *runs;
     atomic_bool ended; /* the page has requested the end                              */
     FILE *pictures;    /* where pictures sent by the page go; NULL: they are refused   */
+    char refusal[512]; /* why the page draws no pictures; empty: it has not said so   */
 } view_desk;
 
 /* ---- responses ------------------------------------------------------------------------------ */
@@ -319,6 +320,10 @@ static enum MHD_Result answer(view_desk *desk, struct MHD_Connection *connection
         atomic_store(&desk->ended, true);
         return refuse(connection, MHD_HTTP_OK, "the viewer ends");
     }
+    if (strcmp(method, "POST") == 0 && desk->pictures && strcmp(what, "refusal") == 0) {
+        atomic_store(&desk->ended, true);
+        return refuse(connection, MHD_HTTP_OK, "the export ends");
+    }
     if (strcmp(method, "POST") == 0 && desk->pictures && strcmp(what, "picture") == 0)
         return send_response(connection, MHD_HTTP_OK, copy_of("", 0), "text/plain");
     return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET");
@@ -446,6 +451,16 @@ static bool has_body(struct MHD_Connection *connection)
     return header(connection, "Transfer-Encoding") || (length && strcmp(length, "0") != 0);
 }
 
+/* Take a piece of a picture, or of a refusal. */
+static void take(view_desk *desk, bool picture, const char *body, size_t bytes)
+{
+    size_t length = strlen(desk->refusal), room = sizeof desk->refusal - 1 - length;
+    if (picture)
+        fwrite(body, 1, bytes, desk->pictures);
+    else
+        memcpy(desk->refusal + length, body, bytes < room ? bytes : room);
+}
+
 /* A libmicrohttpd handler; called twice for each request, the second time to answer. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *body,
@@ -463,14 +478,15 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (!what)
         return refuse(connection, MHD_HTTP_FORBIDDEN, "the token is wrong");
     bool picture = s->desk.pictures && strcmp(what, "picture") == 0;
-    if (!picture && (has_body(connection) || *body_bytes > 0))
+    bool refusal = s->desk.pictures && strcmp(what, "refusal") == 0;
+    if (!picture && !refusal && (has_body(connection) || *body_bytes > 0))
         return refuse(connection, TOO_LARGE, "expected no body");
     if (!*own) {
         *own = &seen;
         return MHD_YES;
     }
-    if (picture && *body_bytes > 0) { /* pictures come one by one, each in pieces */
-        fwrite(body, 1, *body_bytes, s->desk.pictures);
+    if (*body_bytes > 0) { /* pictures come one by one, each in pieces */
+        take(&s->desk, picture, body, *body_bytes);
         *body_bytes = 0;
         return MHD_YES;
     }
@@ -532,6 +548,11 @@ bool cairn_view_server_start(const cairn_view_runs *runs, cairn_view_server **ou
 const char *cairn_view_server_address(const cairn_view_server *s)
 {
     return s->address;
+}
+
+const char *cairn_view_server_refusal(const cairn_view_server *s)
+{
+    return s->desk.refusal[0] ? s->desk.refusal : NULL;
 }
 
 void cairn_view_server_stop(cairn_view_server *s)

@@ -32,6 +32,12 @@ bool cairn_view_server_tend(cairn_view_server *server)
     return true;
 }
 
+const char *cairn_view_server_refusal(const cairn_view_server *server)
+{
+    (void)server;
+    return NULL;
+}
+
 void cairn_view_server_stop(cairn_view_server *server)
 {
     (void)server;

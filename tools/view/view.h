@@ -34,7 +34,8 @@ typedef struct cairn_view_film {
     const char *look;  /* more for the address of the page, as "&color=force"; NULL: none */
 } cairn_view_film;
 
-/* Draw it. CAIRN_IO_FAILED: a required program is missing; `error` says which. */
+/* Draw it. CAIRN_IO_FAILED: a required program is missing; CAIRN_BAD_INPUT: `look` has a word that
+ * the page does not know; `error` says which. */
 cairn_status cairn_view_film_make(const cairn_view_film *film, cairn_error *error);
 
 /* ---- a run inside one page ------------------------------------------------------------------- */
@@ -112,6 +113,7 @@ extern const size_t cairn_view_page_bytes;
  *                         numbers, lowest byte first; TYPE is f4, f8 or i4; each range starts at a
  *                         multiple of 8 bytes
  * POST /TOKEN/end         ends the server
+ * POST /TOKEN/refusal     says why the page draws none, and the end; for `cairn export` only
  * POST /TOKEN/picture     a picture that the page has drawn; for `cairn export` only
  *
  * Everything else is refused. One thread answers, one request at a time; a page that needs much
@@ -139,6 +141,8 @@ bool cairn_view_server_start(const cairn_view_runs *runs, cairn_view_server **ou
 const char *cairn_view_server_address(const cairn_view_server *server);
 /* Call regularly: closes connections that take too long. True: the page has requested the end. */
 bool cairn_view_server_tend(cairn_view_server *server);
+/* After the end: why the page drew no pictures; NULL: it did not refuse. Lent until the stop. */
+const char *cairn_view_server_refusal(const cairn_view_server *server);
 void cairn_view_server_stop(cairn_view_server *server);
 
 /* ---- the bodies of a run as shapes ----------------------------------------------------------- */

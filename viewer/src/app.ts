@@ -2,14 +2,20 @@
 // through `changed`.
 import * as THREE from 'three';
 import { readField, type Field } from './cell';
-import { kindColour, prepare, quantitiesOf, type Quantity, type Rgb, viridis } from './quantities';
+import { kindColours, prepare, quantitiesOf, type Quantity, type Rgb, ramp } from './quantities';
 import { placeOf, type Detail, type Frame, type Run } from './run';
-import { largeForce, RunView, type ShowOptions } from './runview';
+import { largeForce, pushing, RunView, type ShowOptions } from './runview';
 import { Stage } from './stage';
 
 export type Event = 'frame' | 'colour' | 'options' | 'selection' | 'runs' | 'playing';
 
 const largeRun = 50000; // bodies: above this only the needed data are read
+
+/** Numbers of some frames of a run, from its first to its last; the more bodies, the fewer frames: 8 to 41. */
+function samples(run: Run): number[] {
+  const parts = Math.min(40, run.frames - 1, Math.max(7, Math.floor(20000 / run.bodies.count)));
+  return Array.from({ length: parts + 1 }, (_, i) => Math.round((i * (run.frames - 1)) / Math.max(parts, 1)));
+}
 
 export class App {
   readonly stage: Stage;
@@ -69,7 +75,7 @@ export class App {
     for (const v of this.views) await v.open();
     this.stage.setViews(this.views);
     this.stage.look('home');
-    this.chooseDefaults();
+    await this.chooseDefaults();
     await this.sampleForces();
     await this.setQuantity(this.quantity);
     this.followTail = this.run.grows;
@@ -77,19 +83,30 @@ export class App {
     this.stage.onDraw = () => this.tick();
   }
 
-  // a bed of grains is best seen as glass with its force chains inside; a few bodies as they are
-  private chooseDefaults(): void {
-    const by = (k: string): Quantity => this.quantities.find((q) => q.key === k) ?? this.quantities[0];
-    const many = this.view.bodyCount > 60;
+  // solid bodies with the force chains in them; several materials, or what moves, or sizes give the colour
+  private async chooseDefaults(): Promise<void> {
     const touching = (this.run.column('frames/contacts/body')?.rows ?? 0) > 0 || this.run.grows;
-    this.options.chains = this.run.hasContacts && touching && many && !this.large;
+    this.options.chains = this.run.hasContacts && touching && !this.large;
     this.options.marks = this.view.bodyCount < 20000;
-    this.options.bodies = 'solid';
-    this.quantity = this.runs.length === 2 ? by('difference') : by('speed');
-    if (this.options.chains && this.run.dimension === 3) this.options.bodies = 'glass';
+    this.quantity = this.quantities.find((q) => q.key === 'difference') ?? (await this.usualQuantity());
     this.smooth = !this.large; // otherwise every picture would need two frames
     this.speed = this.usualSpeed();
     this.changed('options');
+  }
+
+  private async usualQuantity(): Promise<Quantity> {
+    const by = (k: string): Quantity => this.quantities.find((q) => q.key === k)!;
+    const { material, radius } = this.run.bodies, moving = [...material.keys()].filter((row) => this.run.isDynamic(row));
+    if (new Set(moving.map((row) => material[row])).size > 1) return by('material');
+    if (this.large || this.run.grows || ((await this.sampleRange(by('speed')))?.[1] ?? 0) > this.slow) return by('speed');
+    const sizes = moving.map((row) => radius[row]).filter((r) => r > 0).sort((a, b) => a - b);
+    return sizes.length > 1 && sizes[sizes.length - 1] > 1.01 * sizes[0] ? by('size') : by('material');
+  }
+
+  /** m/s: what is slower rests. A hundredth of the speed of a fall by a typical radius. */
+  private get slow(): number {
+    const g = Math.hypot(...((this.run.description.attributes['gravity'] as number[] | undefined) ?? [0]));
+    return 0.01 * Math.sqrt(g * this.view.typicalRadius);
   }
 
   // in real time, unless that is too short or too long: then in about six seconds
@@ -100,15 +117,16 @@ export class App {
     return Number((power * [1, 2, 5].reduce((a, b) => (b * power <= wanted ? b : a), 1)).toPrecision(1));
   }
 
-  // tubes have one scale at all times: the median over a few frames
+  // tubes have one scale at all times, the 98th percentile of the forces of the whole run; if there is too much to
+  // read, or the run goes on, it grows with what is shown
   private async sampleForces(): Promise<void> {
     if (this.large || this.run.grows || !this.run.hasContacts) return;
-    for (const v of this.views) {
-      const found: number[] = [];
-      for (const share of [0.2, 0.4, 0.6, 0.8, 1]) found.push(largeForce(v.run, await v.run.frame(Math.round(share * (v.run.frames - 1)), 'all')));
-      const pushing = found.filter((f) => f > 0).sort((a, b) => a - b);
-      v.forceScale = pushing[pushing.length >> 1] ?? 0;
-    }
+    const found: Float32Array[] = [];
+    for (const { run } of this.views)
+      for (const k of samples(run)) found.push(pushing(run, await run.frame(k, 'all')));
+    const all = new Float32Array(found.reduce((n, f) => n + f.length, 0));
+    found.reduce((at, f) => { all.set(f, at); return at + f.length; }, 0);
+    for (const v of this.views) { v.forceScale = largeForce(all); v.forceGrows = false; }
   }
 
   /** Distance of the same body in both runs at the same time. */
@@ -257,10 +275,15 @@ export class App {
     this.quantity = q;
     this.fixedRange = null;
     this.autoRange = await this.sampleRange(q);
-    const map: (t: number) => Rgb = q.kinds ? (t) => kindColour(Math.min(9, Math.floor(t * 10))) : viridis;
-    for (const v of this.views) v.style.setMap(map, !q.kinds);
+    this.setMap();
     if (this.frame) await this.seek(this.time);
     this.changed('colour');
+  }
+
+  private setMap(): void {
+    const kinds = kindColours(this.quantity.kinds ?? []), last = kinds.length - 1;
+    const map: (t: number) => Rgb = kinds.length > 0 ? (t) => kinds[Math.min(last, Math.floor(t * kinds.length))] : ramp;
+    for (const v of this.views) v.style.setMap(map, kinds.length === 0);
   }
 
   /** A range for the whole run, from a few of its frames; null: from the next frame that is shown. */
@@ -268,8 +291,8 @@ export class App {
     if (this.large || q.kinds || q.key === 'difference' || this.run.grows) return null;
     let low = Infinity, high = -Infinity;
     for (const run of this.runs)
-      for (const share of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
-        const f = await run.frame(Math.round(share * (run.frames - 1)), 'all'), values = new Float32Array(f.count);
+      for (const k of samples(run)) {
+        const f = await run.frame(k, 'all'), values = new Float32Array(f.count);
         q.values(run, f, values);
         const list = values.filter((_, i) => run.isDynamic(f.row[i])).sort();
         if (list.length === 0) continue;
@@ -282,11 +305,13 @@ export class App {
 
   private fromZero(q: Quantity, r: [number, number]): [number, number] {
     const low = !q.fixed && r[0] > 0 && q.key !== 'height' ? 0 : r[0];
+    if (q.key === 'speed' && r[1] < this.slow) return [low, this.slow]; // what rests has one colour, not that of its rounding errors
     return [low, r[1] > low ? r[1] : low + Math.max(1e-12, 1e-3 * Math.abs(low))];
   }
 
-  /** Fit the colour range to what is visible now. */
+  /** Fit the ranges of colours and of force chains to what is visible now. */
   rescale(): void {
+    for (const v of this.views) v.rescaleForces(this.options);
     this.autoRange = this.fixedRange = null;
     this.recolour();
     this.stage.redraw();

@@ -1,7 +1,7 @@
 // cell.ts - what surrounds the bodies: the box of a periodic cell, walls of laboratory cells, a slice of a field.
 import * as THREE from 'three';
 import { Solids, type Style } from './layers';
-import { mapBytes, viridis } from './quantities';
+import { mapBytes, ramp } from './quantities';
 import { placeOf, type Frame, type Run } from './run';
 import { flag } from './shaders';
 
@@ -76,7 +76,7 @@ export class Platens {
   constructor(private run: Run, style: Style) {
     const flat = run.dimension === 2;
     this.layer = new Solids(new THREE.BoxGeometry(1, 1, 1), style.with({
-      uGlass: { value: flat ? 0 : 1 }, uAlpha: { value: flat ? 0.22 : 0.65 }, uGrey: { value: new THREE.Color(0.72, 0.8, 0.88) }, uClipOn: { value: 0 },
+      uGlass: { value: flat ? 0 : 1 }, uAlpha: { value: flat ? 0.22 : 0.65 }, uGrey: { value: new THREE.Color(0.5, 0.58, 0.68) }, uClipOn: { value: 0 },
       uFlatLight: { value: flat ? 1 : 0 },
     }));
     this.layer.setTransparent(true);
@@ -166,7 +166,7 @@ export async function readField(run: Run, field: Field, time: number): Promise<F
 export class FieldSlice {
   readonly mesh = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.MeshBasicMaterial({ transparent: true, side: THREE.DoubleSide, depthWrite: false }));
   grid: FieldGrid | null = null;
-  private colours = mapBytes(viridis);
+  private colours = mapBytes(ramp);
 
   constructor(private flat: boolean) {
     this.mesh.visible = false;

@@ -2,7 +2,7 @@
 // settings on the right.
 import type { App } from './app';
 import { fieldsOf } from './cell';
-import { css, ember, kindColour, viridis, type Rgb } from './quantities';
+import { css, ember, kindColours, ramp, type Rgb } from './quantities';
 import { digits, h, nextTheme } from './dom';
 import { savePicture, Recorder } from './film';
 import { mostChains, type ShowOptions } from './runview';
@@ -24,12 +24,12 @@ export function legend(app: App): HTMLElement {
 
   function kinds(): HTMLElement {
     const q = app.quantity, seen = new Set<number>();
-    const f = app.frame;
+    const f = app.frame, colours = kindColours(q.kinds!);
     for (let i = 0; f && i < f.count; i++) if (app.run.isDynamic(f.row[i])) seen.add(app.view.values[i]);
     return h('div', { class: 'kinds' }, ...[...seen].sort((a, b) => a - b).slice(0, 24).map((k) => {
       const off = q.key === 'material' && app.view.hiddenMaterials.has(k);
       const b = h('button', { class: off ? 'off' : '', title: q.key === 'material' ? 'Hide or show' : '' },
-        Object.assign(h('i', {}), { style: `background:${css(kindColour(k))}` }), q.kinds![k] ?? String(k));
+        Object.assign(h('i', {}), { style: `background:${css(colours[k] ?? [0.5, 0.5, 0.5])}` }), q.kinds![k] ?? String(k));
       if (q.key === 'material') b.onclick = () => app.toggleMaterial(k);
       return b;
     }));
@@ -37,14 +37,14 @@ export function legend(app: App): HTMLElement {
 
   function show(): void {
     const q = app.quantity;
-    const forces = app.options.chains || app.options.contacts || app.options.normals ? app.view.forceShown : 0;
+    const forces = app.options.chains || app.options.contacts || app.options.normals ? app.view.forceScale : 0;
     const now = `${app.field?.key} ${app.fieldRange} ${app.view.chainsLimited} ${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
     if (now === key) return;
     key = now;
     const head = h('div', {}, h('b', {}, q.label), ' ', h('span', { class: 'unit' }, q.unit));
-    element.replaceChildren(h('div', {}, head, ...(q.kinds ? [kinds()] : scale(viridis, ...app.range))));
+    element.replaceChildren(h('div', {}, head, ...(q.kinds ? [kinds()] : scale(ramp, ...app.range))));
     if (forces > 0) element.append(h('div', {}, h('div', {}, h('b', {}, 'Force chains'), ' ', h('span', { class: 'unit' }, app.view.chainsLimited ? `N, the strongest ${mostChains.toLocaleString('en')}` : 'N')), ...scale(ember, 0, forces)));
-    if (app.field) element.append(h('div', {}, h('div', {}, h('b', {}, `Field: ${app.field.label.toLowerCase()}`), ' ', h('span', { class: 'unit' }, app.field.unit)), ...scale(viridis, ...app.fieldRange)));
+    if (app.field) element.append(h('div', {}, h('div', {}, h('b', {}, `Field: ${app.field.label.toLowerCase()}`), ' ', h('span', { class: 'unit' }, app.field.unit)), ...scale(ramp, ...app.fieldRange)));
   }
   app.on('colour', show);
   app.on('options', show);
@@ -142,7 +142,7 @@ const table: Key[] = [
   { keys: ['U'], text: 'show all again', run: (a) => a.showAll() },
   { keys: ['G'], text: 'bodies solid, of glass, off', run: (a) => void a.set({ bodies: a.options.bodies === 'solid' ? 'glass' : a.options.bodies === 'glass' ? 'hidden' : 'solid' }) },
   { keys: ['K'], text: 'next colour', run: (a) => void a.setQuantity(a.quantities[(a.quantities.indexOf(a.quantity) + 1) % a.quantities.length]) },
-  { keys: ['R'], text: 'fit the colour range to what is visible', run: (a) => a.rescale() },
+  { keys: ['R'], text: 'fit colours and force chains to what is visible', run: (a) => a.rescale() },
   { keys: ['C'], text: 'force chains', run: toggle('chains') },
   { keys: ['V'], text: 'velocities', run: toggle('velocities') },
   { keys: ['J'], text: 'joints', run: toggle('joints') },
@@ -211,18 +211,20 @@ function colourSection(app: App): HTMLElement {
   const low = h('input', { type: 'number', step: 'any', 'aria-label': 'Least value' });
   const high = h('input', { type: 'number', step: 'any', 'aria-label': 'Largest value' });
   const fix = h('input', { type: 'checkbox' });
+  const fixing = h('label', { class: 'check' }, fix, 'Fix range'), ends = h('div', { class: 'row' }, low, '–', high);
   const apply = (): void => { app.fixedRange = fix.checked ? [Number(low.value), Number(high.value)] : null; app.recolour(); app.stage.redraw(); };
   fix.onchange = low.onchange = high.onchange = apply;
   app.on('colour', () => {
     list.value = app.quantity.key;
+    fixing.hidden = ends.hidden = app.quantity.kinds !== undefined;
     fix.checked = app.fixedRange !== null;
     if (document.activeElement !== low) low.value = String(Number(app.range[0].toPrecision(4)));
     if (document.activeElement !== high) high.value = String(Number(app.range[1].toPrecision(4)));
     low.disabled = high.disabled = !fix.checked;
   });
-  const rescale = Object.assign(h('button', { title: 'Fit the colour range to what is visible now (R)' }, 'Rescale'), { onclick: () => app.rescale() });
+  const rescale = Object.assign(h('button', { title: 'Fit the ranges of colours and force chains to what is visible now (R)' }, 'Rescale'), { onclick: () => app.rescale() });
   return section('Colour by', true, list,
-    h('div', { class: 'row' }, h('label', { class: 'check' }, fix, 'Fix range'), rescale), h('div', { class: 'row' }, low, '–', high));
+    h('div', { class: 'row' }, fixing, rescale), ends);
 }
 
 function bodiesSegment(app: App): HTMLElement {
@@ -263,13 +265,13 @@ function fieldSection(app: App): HTMLElement | null {
 
 /** Materials can be hidden, or shown alone, whatever the colours mean. */
 function materialSection(app: App): HTMLElement | null {
-  const list = app.materials();
+  const list = app.materials(), colours = kindColours(app.quantities.find((q) => q.key === 'material')!.kinds!);
   if (list.length < 2) return null;
   const boxes = list.map((m) => {
     const box = h('input', { type: 'checkbox' }), name = app.run.materialName(m);
     box.onchange = () => app.toggleMaterial(m);
     const only = Object.assign(h('button', { title: `Show ${name} alone; again: all`, 'aria-label': `Only ${name}` }, 'Only'), { onclick: () => app.isolateMaterial(m) });
-    const swatch = Object.assign(h('i', { class: 'swatch' }), { style: `background:${css(kindColour(m))}` });
+    const swatch = Object.assign(h('i', { class: 'swatch' }), { style: `background:${css(colours[m] ?? [0.5, 0.5, 0.5])}` });
     return { m, box, row: h('div', { class: 'row' }, h('label', { class: 'check' }, box, swatch, name), only) };
   });
   const show = (): void => { for (const b of boxes) b.box.checked = !app.view.hiddenMaterials.has(b.m); };

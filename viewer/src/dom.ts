@@ -24,7 +24,7 @@ export function digits(v: number, n = 4): string {
   return String(Number(v.toPrecision(n)));
 }
 
-const superscript = (t: string): string => t.replace(/./g, (c) => ('-' === c ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)]));
+export const superscript = (t: string): string => t.replace(/./g, (c) => ('-' === c ? '⁻' : '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(c)]));
 
 export function save(blob: Blob, name: string): void {
   const a = h('a', { href: URL.createObjectURL(blob), download: name });
@@ -34,7 +34,7 @@ export function save(blob: Blob, name: string): void {
 
 // ---- themes -------------------------------------------------------------------------------------
 
-const themes = ['dark', 'light', 'contrast'];
+export const themes = ['light', 'dark', 'contrast'];
 
 export function setTheme(app: App, name: string): void {
   document.documentElement.dataset['theme'] = name;
@@ -43,16 +43,17 @@ export function setTheme(app: App, name: string): void {
   for (const v of app.views) {
     v.floor.value.set(style.getPropertyValue('--floor').trim()).convertLinearToSRGB();
     v.lines.value.set(style.getPropertyValue('--dim').trim()).convertLinearToSRGB();
+    v.ink.value.set(style.getPropertyValue('--ink').trim()).convertLinearToSRGB();
   }
 }
 
 export function firstTheme(app: App): void {
   const asked = new URLSearchParams(location.search).get('theme');
   const more = matchMedia('(prefers-contrast: more)').matches;
-  setTheme(app, asked && themes.includes(asked) ? asked : more ? 'contrast' : 'dark');
+  setTheme(app, asked && themes.includes(asked) ? asked : more ? 'contrast' : 'light');
 }
 
 export function nextTheme(app: App): void {
-  const now = themes.indexOf(document.documentElement.dataset['theme'] ?? 'dark');
+  const now = themes.indexOf(document.documentElement.dataset['theme'] ?? 'light');
   setTheme(app, themes[(now + 1) % themes.length]);
 }

@@ -1,8 +1,52 @@
-// film.ts - pictures and films of what is shown: for `cairn export`, by the address of the page, and by
-// its buttons.
+// film.ts - the words of the address of the page, and pictures and films of what is shown: for `cairn export`,
+// and by the buttons of the page.
 import type { App } from './app';
 import { fieldsOf } from './cell';
-import { save } from './dom';
+import { save, themes } from './dom';
+import type { ShowOptions } from './runview';
+import type { StandardView } from './stage';
+
+// ---- the words of the address: ?color=force&bodies=glass&chains=1&view=front&theme=dark&field=solid&cut=y ----
+
+/** What a word may be in this run, and what it does; `still` and `theme` are read elsewhere. */
+interface Word { values(app: App): string[]; apply?(app: App, value: string): unknown }
+
+const views: StandardView[] = ['home', 'front', 'back', 'left', 'right', 'top', 'bottom'];
+const modes: ShowOptions['bodies'][] = ['solid', 'glass', 'hidden'];
+const axes = ['x', 'y', 'z'];
+const shows = (name: 'chains' | 'contacts' | 'velocities' | 'joints' | 'walls' | 'cell'): Word =>
+  ({ values: () => ['0', '1'], apply: (app, value) => app.set({ [name]: value === '1' }) });
+
+const table: Record<string, Word> = {
+  color: { values: (app) => app.quantities.map((q) => q.key), apply: (app, value) => app.setQuantity(app.quantities.find((q) => q.key === value)!) },
+  field: { values: (app) => fieldsOf(app.run).map((f) => f.key), apply: (app, value) => app.setField(fieldsOf(app.run).find((f) => f.key === value)!) },
+  // what is in front goes
+  cut: { values: () => axes, apply: (app, value) => app.setClip({ on: true, axis: axes.indexOf(value), flip: value === 'y' }) },
+  bodies: { values: () => modes, apply: (app, value) => app.set({ bodies: value as ShowOptions['bodies'] }) },
+  chains: shows('chains'), contacts: shows('contacts'), velocities: shows('velocities'), joints: shows('joints'), walls: shows('walls'), cell: shows('cell'),
+  view: { values: () => views, apply: (app, value) => app.stage.look(value as StandardView) },
+  theme: { values: () => themes },
+  still: { values: () => ['', '1'] },
+};
+const filming = ['film', 'rate', 'width', 'height']; // for `cairn export`: numbers
+
+/** Why the address cannot be followed; null: it can. */
+export function refusalOf(app: App, words: URLSearchParams): string | null {
+  const seen = new Set<string>();
+  for (const [name, value] of words) {
+    if (words.has('film') && filming.includes(name)) continue;
+    if (!Object.hasOwn(table, name)) return `found '${name}', expected ${Object.keys(table).join(', ')}`;
+    if (seen.has(name)) return `found ${name} twice`;
+    seen.add(name);
+    const values = table[name].values(app);
+    if (!values.includes(value)) return `found ${name}=${value}, ${values.length > 0 ? `expected ${values.filter((v) => v).join(', ')}` : `but this run has no ${name}`}`;
+  }
+  return null;
+}
+
+export async function applyAddress(app: App, words: URLSearchParams): Promise<void> {
+  for (const [name, word] of Object.entries(table)) if (words.has(name)) await word.apply?.(app, words.get(name)!);
+}
 
 // ---- for `cairn export`: pictures that the address requests, sent to its server -----------------
 
@@ -10,28 +54,14 @@ async function send(app: App): Promise<void> {
   await fetch('picture', { method: 'POST', body: await app.stage.picture() });
 }
 
-/** Further options of the address: ?color=force&bodies=solid&chains=1&walls=0&view=front&theme=light&field=solid&cut=y */
-export async function applyAddress(app: App, words: URLSearchParams): Promise<void> {
-  const quantity = app.quantities.find((q) => q.key === words.get('color'));
-  if (quantity) await app.setQuantity(quantity);
-  const field = fieldsOf(app.run).find((f) => f.key === words.get('field'));
-  if (field) await app.setField(field);
-  const cut = ['x', 'y', 'z'].indexOf(words.get('cut') ?? '');
-  if (cut >= 0) app.setClip({ on: true, axis: cut, flip: cut === 1 }); // what is in front goes
-  const bodies = words.get('bodies');
-  if (bodies === 'solid' || bodies === 'glass' || bodies === 'hidden') await app.set({ bodies });
-  for (const flag of ['chains', 'walls', 'velocities', 'contacts', 'joints', 'cell'] as const)
-    if (words.has(flag)) await app.set({ [flag]: words.get(flag) !== '0' });
-  const view = words.get('view');
-  if (view === 'front' || view === 'right' || view === 'top' || view === 'back' || view === 'left' || view === 'bottom') app.stage.look(view);
-}
+/** The server passes the reason on, and ends. */
+export async function refuse(reason: string): Promise<void> { await fetch('refusal', { method: 'POST', body: reason }); }
 
 /** One picture at a time of the run, or all of them from start to end; then the server may end. */
 export async function film(app: App, words: URLSearchParams): Promise<void> {
   const time = Number(words.get('film')), rate = Number(words.get('rate')) || 30;
   document.body.classList.add('bare');
   Object.assign(app.stage.canvas.parentElement!.style, { width: `${Number(words.get('width')) || 1280}px`, height: `${Number(words.get('height')) || 720}px` });
-  app.stage.insets = { right: 0, bottom: 0 };
   app.stage.fine();
   app.stage.steady = true;
   app.stage.resize();

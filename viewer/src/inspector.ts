@@ -50,7 +50,7 @@ export class Inspector {
         rows.push([app.quantity.label.toLowerCase(), app.quantity.kinds?.[value] ?? `${digits(value)} ${app.quantity.unit}`]);
     }
     this.element.replaceChildren(h('b', { class: 'name' }, run.bodyName(row)), table(rows), ...this.neighbours(row), this.buttons(row));
-    await this.showHistory(`body ${row} `, 'speed in m/s', () => this.speeds(row));
+    await this.showHistory(`body ${row} `, ['Speed', 'm/s'], () => this.speeds(row));
   }
 
   private neighbours(row: number): HTMLElement[] {
@@ -103,7 +103,7 @@ export class Inspector {
     this.element.replaceChildren(h('b', { class: 'name' }, `contact of ${name(a)} and ${name(b)}`),
       h('div', { class: 'links' }, ...[a, b].filter((row) => row >= 0).map((row) => Object.assign(h('button', {}, name(row)), { onclick: () => app.select(row) }))),
       k >= 0 ? table(this.contactNumbers(k)) : h('span', { class: 'unit' }, 'They do not touch at this time.'));
-    await this.showHistory(`pair ${a} ${b} `, 'N, all contacts of the two', () => this.forces(a, b));
+    await this.showHistory(`pair ${a} ${b} `, ['All contacts of the two', 'N'], () => this.forces(a, b));
   }
 
   private contactNumbers(k: number): [string, string][] {
@@ -121,10 +121,10 @@ export class Inspector {
   // ---- history ------------------------------------------------------------------------------------
 
   /** The plot of the selection, remade when it changes or new frames arrive. */
-  private async showHistory(key: string, unit: string, load: () => Promise<Line[]>): Promise<void> {
+  private async showHistory(key: string, [title, unit]: [string, string], load: () => Promise<Line[]>): Promise<void> {
     const { app } = this, whole = `${key} ${app.run.frames}`;
     if (this.historyKey !== whole) {
-      const plot = new Plot('History', unit);
+      const plot = new Plot(title, unit);
       plot.onSeek = (t) => void app.seek(t);
       this.historyKey = whole;
       this.plot = plot;

@@ -1,8 +1,8 @@
 // layers.ts - things that are drawn many times at once (balls, solids of one shape, tubes), and which of
 // many balls can be seen.
 import * as THREE from 'three';
-import { mapBytes, viridis, type Rgb } from './quantities';
-import { ballFragment, ballVertex, dotFragment, dotVertex, flag, solidFragment, solidVertex, tubeVertex } from './shaders';
+import { mapBytes, ramp, type Rgb } from './quantities';
+import { ballFragment, ballVertex, dotFragment, dotVertex, edgeFragment, edgeVertex, flag, solidFragment, solidVertex, tubeVertex } from './shaders';
 
 // ---- which of many balls can be seen ------------------------------------------------------------
 // In a bed of grains most balls are hidden by others and need not be drawn. Balls are taken from near
@@ -122,11 +122,11 @@ export class Style {
   private map: THREE.DataTexture;
 
   constructor() {
-    this.map = texture(viridis);
+    this.map = texture(ramp);
     this.uniforms = {
       uMap: { value: this.map }, uRange: { value: new THREE.Vector2(0, 1) },
       uClip: { value: new THREE.Vector4(1, 0, 0, 0) }, uClipOn: { value: 0 },
-      uUp: { value: new THREE.Vector3(0, 0, 1) }, uGrey: { value: new THREE.Color(0.55, 0.57, 0.6) },
+      uUp: { value: new THREE.Vector3(0, 0, 1) }, uFocal: { value: 1 }, uGrey: { value: new THREE.Color(0.55, 0.57, 0.6) },
       uGlass: { value: 0 }, uAlpha: { value: 1 }, uFlatLight: { value: 0 }, uPerspective: { value: 1 },
       uPick: { value: new THREE.Color(1, 0.55, 0.2) },
       uViewInverse: { value: new THREE.Matrix4() }, uProjection: { value: new THREE.Matrix4() }, uMarks: { value: 0 },
@@ -201,7 +201,17 @@ abstract class Layer {
     m.needsUpdate = true;
   }
 
-  dispose(): void { this.mesh.geometry.dispose(); this.mesh.material.dispose(); }
+  /** Show it through what hides it as well, with an opacity. */
+  showThrough(opacity: number): this {
+    const { uniforms, vertexShader, fragmentShader } = this.mesh.material;
+    const ghost = new THREE.Mesh(this.mesh.geometry, new THREE.ShaderMaterial({
+      uniforms: { ...uniforms, uAlpha: { value: opacity } }, vertexShader, fragmentShader, transparent: true, depthFunc: THREE.GreaterDepth, depthWrite: false,
+    }));
+    ghost.frustumCulled = false;
+    ghost.renderOrder = 4;
+    this.mesh.add(ghost);
+    return this;
+  }
 }
 
 // an octagon around the unit circle: fewer discarded fragments than a square
@@ -215,7 +225,6 @@ export class Balls extends Layer {
   readonly points: THREE.Points<THREE.BufferGeometry, THREE.ShaderMaterial>;
   private asPoints = false;
   private shown = true;
-  private focal: THREE.IUniform = { value: 1 };
   private all: Record<string, Float32Array> | null = null; // of many
   private total = 0;
   private order: Uint32Array = new Uint32Array(0); // of many, from near to far
@@ -229,7 +238,7 @@ export class Balls extends Layer {
   constructor(uniforms: Record<string, THREE.IUniform>, private manyFrom = Infinity) {
     super(octagon(), new THREE.ShaderMaterial({ uniforms, vertexShader: ballVertex, fragmentShader: ballFragment }), ballWidths);
     this.points = new THREE.Points(new THREE.BufferGeometry(),
-      new THREE.ShaderMaterial({ uniforms: { ...uniforms, uFocal: this.focal }, vertexShader: dotVertex, fragmentShader: dotFragment }));
+      new THREE.ShaderMaterial({ uniforms, vertexShader: dotVertex, fragmentShader: dotFragment }));
     this.points.frustumCulled = false;
     this.points.visible = false;
   }
@@ -312,9 +321,8 @@ export class Balls extends Layer {
     this.apply();
   }
 
-  /** By the pixels that a typical radius has, and the pixels of a metre at distance 1. */
-  setDetail(pixels: number, focal: number): void {
-    this.focal.value = focal;
+  /** By the pixels that a typical radius has. */
+  setDetail(pixels: number): void {
     this.asPoints = pixels < 7;
     this.apply();
   }
@@ -333,6 +341,8 @@ export class Solids extends Layer {
   /** Triangles in the frame of the shape, for picking. */
   readonly corners: Float32Array;
   readonly reach: number;
+  readonly thin: number; // m: its smallest side
+  private edges: THREE.LineSegments<THREE.InstancedBufferGeometry> | null = null;
 
   /** `even`: what is flat is lit at its corners. */
   constructor(geometry: THREE.BufferGeometry, uniforms: Record<string, THREE.IUniform>, even = false) {
@@ -341,7 +351,34 @@ export class Solids extends Layer {
     }), { iPosition: 3, iRotation: 4, iScale: 3, iValue: 1, iFlags: 1 });
     this.corners = geometry.getAttribute('position').array as Float32Array;
     geometry.computeBoundingSphere();
+    geometry.computeBoundingBox();
+    this.thin = Math.min(...geometry.boundingBox!.getSize(new THREE.Vector3()).toArray().filter((side) => side > 0));
     this.reach = geometry.boundingSphere!.center.length() + geometry.boundingSphere!.radius;
+  }
+
+  /** Draw its sharp edges as well, a little in front of its faces. */
+  withEdges(): this {
+    const lines = new THREE.EdgesGeometry(this.mesh.geometry, 30).getAttribute('position');
+    if (lines.count === 0) return this;
+    const g = new THREE.InstancedBufferGeometry().setAttribute('position', lines) as THREE.InstancedBufferGeometry, { uniforms } = this.mesh.material;
+    this.edges = new THREE.LineSegments(g, new THREE.ShaderMaterial({
+      uniforms: { ...uniforms, uThin: { value: this.thin } }, vertexShader: edgeVertex, fragmentShader: edgeFragment, transparent: true, depthWrite: false,
+    }));
+    this.edges.frustumCulled = false;
+    this.edges.renderOrder = 2;
+    Object.assign(this.mesh.material, { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
+    this.mesh.add(this.edges);
+    this.resize(this.count);
+    return this;
+  }
+
+  override resize(count: number): void {
+    super.resize(count);
+    const from = this.mesh.geometry, to = this.edges?.geometry;
+    if (!to) return;
+    if (to.getAttribute('iPosition') !== from.getAttribute('iPosition')) to.dispose();
+    for (const name of ['iPosition', 'iRotation', 'iScale', 'iValue', 'iFlags']) to.setAttribute(name, from.getAttribute(name));
+    to.instanceCount = count;
   }
 }
 

@@ -4,7 +4,7 @@ import { firstTheme, h } from './dom';
 import { keys, legend, panel, timeline } from './controls';
 import { Run } from './run';
 import { pageSource, serverSources, type Source } from './source';
-import { applyAddress, film } from './film';
+import { applyAddress, film, refusalOf, refuse } from './film';
 
 function message(title: string, text: string): void {
   document.body.append(h('div', { class: 'message' }, h('h1', {}, title), h('p', {}, text)));
@@ -27,17 +27,19 @@ function title(app: App): HTMLElement {
   };
   app.on('frame', show);
   app.on('runs', show);
-  return h('header', { class: 'title' }, h('h1', {}, app.run.title), line);
+  const names = app.runs.length === 2 ? h('div', { class: 'names' }, ...app.runs.map((r) => h('span', {}, r.name))) : null;
+  return h('header', { class: 'title' }, h('h1', {}, app.run.title), line, names);
 }
 
 /** What to do, for some seconds or until it is done. */
 function hint(app: App): void {
   const turn = app.run.dimension === 3 ? 'Drag to turn' : 'Drag to move', touch = matchMedia('(pointer: coarse)').matches || innerWidth <= 760;
-  const text = h('div', { class: 'card hint' }, touch ? `${turn} · tap a body for its numbers` : `${turn} · scroll to zoom · click a body for its numbers · ? for keys`);
-  document.body.append(text);
+  const text = h('span', { class: 'hint' }, touch ? `${turn} · tap a body for its numbers` : `${turn} · scroll to zoom · click a body for its numbers · ? for keys`);
+  document.querySelector('.title h1')!.after(text);
   const fade = (): void => { text.style.opacity = '0'; setTimeout(() => text.remove(), 700); };
-  setTimeout(fade, 9000);
+  setTimeout(fade, 6000);
   app.on('selection', fade);
+  app.stage.canvas.addEventListener('pointerdown', fade, { once: true });
 }
 
 /** A click that is not a drag picks. */
@@ -64,28 +66,23 @@ async function start(): Promise<void> {
   document.title = `${runs.map((r) => r.title).join(' | ')} – cairn`;
   const host = h('main', { class: 'stage' });
   document.body.append(host);
-  const app = new App(host, runs);
+  const app = new App(host, runs), words = new URLSearchParams(location.search), refusal = refusalOf(app, words);
+  if (refusal) {
+    host.remove();
+    if (words.has('film')) await refuse(refusal);
+    else message('This address has a word that the viewer does not know', refusal);
+    return;
+  }
   firstTheme(app);
   const side = panel(app);
   // in the order of the tab key: play comes before the settings
-  document.body.append(title(app), timeline(app), side.menu, side.element, legend(app), side.plots.element, keys(app, side));
-  if (runs.length === 2) host.append(h('div', { class: 'names' }, ...runs.map((r) => h('span', {}, r.name))));
-  const insets = (): void => {
-    const phone = innerWidth <= 760, plots = side.plots.element.hidden ? 0 : side.plots.element.offsetHeight + 8;
-    app.stage.insets = { right: phone || runs.length === 2 ? 0 : 284, bottom: (phone ? 190 : 76) + plots };
-    host.style.right = !phone && runs.length === 2 ? '284px' : '0';
-    app.stage.resize();
-  };
-  addEventListener('resize', insets);
-  new ResizeObserver(insets).observe(side.plots.element);
-  insets();
+  document.body.append(title(app), timeline(app), side.menu, h('div', { class: 'side' }, legend(app), side.element), side.plots.element, keys(app, side));
   await app.open();
   picking(app);
   // for scripts and tests
   (window as unknown as Record<string, unknown>)['cairn'] = app;
   document.documentElement.dataset['ready'] = 'yes';
   hint(app);
-  const words = new URLSearchParams(location.search);
   if (words.has('film')) { await film(app, words); return; }
   await applyAddress(app, words);
   void app.follow();

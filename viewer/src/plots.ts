@@ -1,7 +1,39 @@
 // plots.ts - line plots over time: energy, residual, contacts and any other column of a step.
 import type { App } from './app';
-import { css, kindColour } from './quantities';
-import { digits, h } from './dom';
+import { css, lineColour } from './quantities';
+import { digits, h, superscript } from './dom';
+
+// ---- the y axis of a plot -----------------------------------------------------------------------
+
+export interface Axis { low: number; high: number; ticks: { at: number; text: string }[]; unit: string; factor: number }
+
+const prefixes: Record<number, string> = { [-15]: 'f', [-12]: 'p', [-9]: 'n', [-6]: 'µ', [-3]: 'm', 3: 'k', 6: 'M', 9: 'G' };
+const prefixed = /^(J|N|Pa|W|m|s|m\/s|N m)$/;
+
+/** A unit times a power of ten: with a prefix if it is one that takes them. */
+const times = (power: number, unit: string): string =>
+  power === 0 ? unit : prefixes[power] && prefixed.test(unit) ? prefixes[power] + unit : `10${superscript(String(power))} ${unit}`.trim();
+
+const steps = (size: number, most: number): number => {
+  const power = 10 ** Math.floor(Math.log10(size / most));
+  return power * [1, 2, 5, 10].find((s) => s * power * most >= size * (1 - 1e-9))!;
+};
+
+/** Round numbers from 0 to beyond the values; small and large ones with a factor of 1000^k in the unit. */
+export function axisOf(low: number, high: number, unit: string): Axis {
+  const least = Math.min(low, 0), most = low === 0 && high === 0 ? 1 : Math.max(high, 0), size = Math.max(-least, most), power = size > 0 ? 3 * Math.floor(Math.log10(size) / 3) : 0;
+  const scale = size >= 1e4 || size < 0.01 ? power : 0, factor = 10 ** scale, step = steps(most > least ? most - least : 1, 3);
+  const first = Math.floor(least / step + 1e-9), last = Math.max(Math.ceil(most / step - 1e-9), first + 1);
+  const ticks = Array.from({ length: last - first + 1 }, (_, i) => ({ at: (first + i) * step, text: String(Number((((first + i) * step) / factor).toPrecision(6))) }));
+  return { low: first * step, high: last * step, ticks, unit: times(scale, unit), factor };
+}
+
+/** Powers of ten; `low` and `high` are logarithms. */
+function logarithmic(low: number, high: number, unit: string): Axis {
+  const first = Math.floor(low), last = Math.max(Math.ceil(high), first + 1), step = Math.ceil((last - first) / 3);
+  const ticks = Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => ({ at: first + i * step, text: `10${superscript(String(first + i * step))}` }));
+  return { low: first, high: last, ticks, unit, factor: 1 };
+}
 
 // ---- one plot, with a mark at the time that is shown --------------------------------------------
 
@@ -14,12 +46,14 @@ export class Plot {
   private lines: Line[] = [];
   private now = 0;
   private log = false;
-  private range: [number, number] = [0, 1];
+  private axis: Axis = axisOf(0, 1, '');
+  private numbers = h('div', { class: 'ticks' });
+  private unitText = h('span', { class: 'unit' });
   private extent: [number, number] = [0, 1];
   onSeek: ((time: number) => void) | null = null;
 
   constructor(readonly title: string, readonly unit: string) {
-    this.element = h('figure', { class: 'plot-box' }, h('figcaption', {}, h('b', {}, title), h('span', { class: 'unit' }, unit), this.key), this.canvas);
+    this.element = h('figure', { class: 'plot-box' }, h('figcaption', {}, h('b', {}, title), this.unitText, this.key), h('div', { class: 'plot-area' }, this.numbers, this.canvas));
     this.canvas.setAttribute('role', 'img');
     this.canvas.setAttribute('aria-label', `${title} over time`);
     const seek = (e: PointerEvent): void => {
@@ -42,12 +76,15 @@ export class Plot {
         const v = this.scaled(l.y[i]);
         if (Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
       }
-    this.range = low < high ? [low, high] : [low - 1 || -1, low + 1 || 1];
+    this.axis = low > high ? axisOf(0, 1, this.unit) : log ? logarithmic(low, high, this.unit) : axisOf(low, high, this.unit);
+    this.unitText.textContent = this.axis.unit;
+    this.numbers.replaceChildren(...this.axis.ticks.map((t) => Object.assign(h('span', {}, t.text), { style: `bottom:${(100 * this.share(t.at)).toFixed(2)}%` })));
     this.draw();
   }
 
   at(time: number): void { this.now = time; this.draw(); }
 
+  private share(y: number): number { return (y - this.axis.low) / (this.axis.high - this.axis.low); }
   private scaled(v: number): number { return this.log ? (v > 0 ? Math.log10(v) : NaN) : v; }
 
   private draw(): void {
@@ -57,12 +94,12 @@ export class Plot {
     c.height = height * ratio;
     const g = c.getContext('2d')!, style = getComputedStyle(c);
     g.scale(ratio, ratio);
-    const [t0, t1] = this.extent, [y0, y1] = this.range, pad = 4;
+    const [t0, t1] = this.extent;
     const px = (t: number): number => ((t - t0) / (t1 - t0 || 1)) * w;
-    const py = (y: number): number => height - pad - ((y - y0) / (y1 - y0 || 1)) * (height - 2 * pad);
+    const py = (y: number): number => height * (1 - this.share(y));
     g.strokeStyle = style.getPropertyValue('--line');
     g.beginPath();
-    for (const s of [0, 0.5, 1]) { const y = Math.round(pad + s * (height - 2 * pad)) + 0.5; g.moveTo(0, y); g.lineTo(w, y); }
+    for (const t of this.axis.ticks) { const y = Math.min(Math.round(py(t.at)), height - 1) + 0.5; g.moveTo(0, y); g.lineTo(w, y); }
     g.stroke();
     this.key.replaceChildren();
     this.lines.forEach((l, k) => this.drawLine(g, l, k, px, py, w));
@@ -75,7 +112,7 @@ export class Plot {
   }
 
   private drawLine(g: CanvasRenderingContext2D, l: Line, k: number, px: (t: number) => number, py: (y: number) => number, width: number): void {
-    const colour = css(kindColour(k));
+    const colour = css(lineColour(k));
     g.strokeStyle = colour;
     g.lineWidth = 1.4;
     g.lineJoin = 'round';
@@ -90,7 +127,7 @@ export class Plot {
     }
     g.stroke();
     for (let i = 0; i < l.x.length && l.x[i] <= this.now + 1e-9; i++) value = l.y[i];
-    const text = Number.isFinite(value) ? digits(value, 3) : '–';
+    const text = Number.isFinite(value) ? digits(value / this.axis.factor, 3) : '–';
     this.key.append(h('span', { class: 'key' }, Object.assign(h('i', {}), { style: `background:${colour}` }), `${l.label} `, h('span', { class: 'num' }, text)));
   }
 }

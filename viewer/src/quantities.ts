@@ -1,5 +1,5 @@
-// quantities.ts - the quantities by which bodies can be coloured, and the colours: viridis, a perceptually
-// uniform map, from a few of its colours, and colours for categories.
+// quantities.ts - the quantities by which bodies can be coloured, and the colours: a map of numbers, a map of
+// forces, and colours for categories.
 import { imageShift } from './cell';
 import { placeOf, type Contacts, type Frame, type Run } from './run';
 
@@ -166,15 +166,18 @@ export async function prepare(q: Quantity): Promise<void> {
 }
 
 // ---- colours ----
+// Both maps can be seen from end to end on the light and on the dark ground, and their lightness never falls.
+// src/run/palette.c has the same numbers for picture.svg.
 
-const anchors = [
-  [68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142],
-  [31, 158, 137], [53, 183, 121], [109, 205, 89], [180, 222, 44], [253, 231, 37],
+// from blue over green to amber
+const ramps = [
+  [98, 108, 168], [84, 120, 186], [66, 130, 190], [50, 142, 180], [36, 152, 160],
+  [40, 164, 132], [72, 178, 104], [124, 190, 80], [184, 198, 56], [244, 196, 40],
 ];
 
-// dark to light orange: forces, beside the blues and greens of bodies
+// from dark red to orange: forces, beside the blues and greens of bodies
 const embers = [
-  [58, 34, 42], [112, 40, 48], [165, 53, 43], [211, 83, 33], [243, 130, 38], [253, 184, 84], [255, 236, 178],
+  [156, 48, 70], [182, 44, 56], [208, 46, 40], [236, 64, 20], [252, 104, 10], [255, 148, 24], [255, 190, 60],
 ];
 
 export type Rgb = [number, number, number];
@@ -186,16 +189,34 @@ function between(list: number[][], t: number): Rgb {
   return [0, 1, 2].map((c) => (list[i][c] * (1 - f) + list[i + 1][c] * f) / 255) as Rgb;
 }
 
-export const viridis = (t: number): Rgb => between(anchors, t);
+export const ramp = (t: number): Rgb => between(ramps, t);
 export const ember = (t: number): Rgb => between(embers, t);
 
-const plain = [
-  [96, 150, 200], [224, 145, 76], [108, 176, 120], [204, 96, 98], [146, 122, 190],
-  [160, 124, 104], [214, 132, 186], [140, 144, 150], [190, 188, 92], [92, 184, 200],
+// colours of kinds, in the order in which they are given out; a kind with the name of a colour has that colour
+const palette: [string, number[]][] = [
+  ['blue', [74, 128, 196]], ['orange', [224, 145, 76]], ['green', [92, 168, 106]], ['red', [206, 66, 62]], ['purple', [146, 122, 190]],
+  ['brown', [150, 108, 84]], ['pink', [214, 132, 186]], ['grey', [140, 144, 150]], ['olive', [170, 166, 70]], ['cyan', [72, 176, 196]],
+];
+const named: [string, number[]][] = [
+  ...palette, ['yellow', [236, 204, 56]], ['black', [52, 54, 58]], ['white', [240, 240, 238]], ['gray', [140, 144, 150]], ['violet', [146, 122, 190]],
+  ['magenta', [200, 70, 168]], ['turquoise', [64, 180, 166]], ['gold', [214, 172, 60]], ['silver', [186, 190, 196]], ['beige', [222, 208, 176]],
 ];
 
-/** A colour for the k-th of several kinds. */
-export const kindColour = (k: number): Rgb => plain[((k % plain.length) + plain.length) % plain.length].map((c) => c / 255) as Rgb;
+/** The colour in a name, such as `red` or `dark_red_2`; none: undefined. */
+function colourIn(name: string): number[] | undefined {
+  const words = name.toLowerCase().split(/[^a-z]+/);
+  return named.find(([colour]) => words.includes(colour))?.[1];
+}
+
+/** A colour for each of several kinds. */
+export function kindColours(names: string[]): Rgb[] {
+  const own = names.map(colourIn), free = palette.map(([, c]) => c).filter((c) => !own.some((o) => o?.join() === c.join())), rest = free.length > 0 ? free : palette.map(([, c]) => c);
+  let next = 0;
+  return own.map((c) => (c ?? rest[next++ % rest.length]).map((v) => v / 255) as Rgb);
+}
+
+/** The colour of the k-th of several lines. */
+export const lineColour = (k: number): Rgb => palette[k % palette.length][1].map((c) => c / 255) as Rgb;
 
 export const css = (c: Rgb): string => `rgb(${c.map((v) => Math.round(255 * v)).join(',')})`;
 

@@ -3,7 +3,7 @@ import * as THREE from 'three';
 import { cellCorners, CellBox, FieldSlice, imageShift, latticePart, Platens, reciprocal } from './cell';
 import { Balls, Solids, Style, texture, Tubes, type Eye } from './layers';
 import { contactForce, ember, normalForce, type Quantity } from './quantities';
-import { containerKinds, placeOf, type Contacts, type Frame, type Run } from './run';
+import { containerKinds, placeOf, type Frame, type Run } from './run';
 import { flag } from './shaders';
 import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, wallGeometries, wallLines, type GeometryTables } from './shapes';
 
@@ -23,6 +23,7 @@ export interface ShowOptions {
 
 export const mostChains = 40000;
 const manyBalls = 20000; // above this, hidden balls are left out
+const mostEdged = 60000; // corners: the edges of larger meshes are not drawn
 
 /** Where each row of /bodies is drawn. */
 interface Group { solids: Solids; rows: number[]; scale: THREE.Vector3[]; own: boolean[] }
@@ -32,12 +33,30 @@ export interface Picked { kind: 'body' | 'contact'; index: number; distance: num
 const identity = (a: Float32Array, b: Float32Array, row: number): boolean =>
   a[3 * row] === 0 && a[3 * row + 1] === 0 && a[3 * row + 2] === 0 && Math.abs(b[4 * row]) > 1 - 1e-12;
 
-/** The 99th percentile of the normal forces in a frame, in N: one large force does not thin all others. */
-export function largeForce(run: Run, f: Frame): number {
-  const c = f.contacts;
-  const pushing = Float32Array.from({ length: c?.count ?? 0 }, (_, k) => normalForce(run, c!, k)).filter((v) => v > 0).sort();
-  return pushing[Math.floor(0.99 * (pushing.length - 1))] ?? 0;
+/** What two bodies push each other with: contacts of the same two that follow each other. */
+interface Chain { first: number; end: number; strongest: number; force: number }
+
+function chainsOf(run: Run, f: Frame): Chain[] {
+  const c = f.contacts, out: Chain[] = [], image = [0, 1, 2];
+  let largest = 0; // of the last chain
+  for (let k = 0; c && k < c.count; k++) {
+    const force = normalForce(run, c, k), last = out[out.length - 1];
+    if (!(force > 0)) continue;
+    const same = last !== undefined && c.body[2 * k] === c.body[2 * last.first] && c.body[2 * k + 1] === c.body[2 * last.first + 1] &&
+      (c.image === null || image.every((d) => c.image![3 * k + d] === c.image![3 * last.first + d]));
+    if (!same) { out.push({ first: k, end: k + 1, strongest: k, force }); largest = force; continue; }
+    last.end = k + 1;
+    last.force += force;
+    if (force > largest) { last.strongest = k; largest = force; }
+  }
+  return out;
 }
+
+/** The forces of all chains of a frame, in N. */
+export const pushing = (run: Run, f: Frame): Float32Array => Float32Array.from(chainsOf(run, f), (chain) => chain.force);
+
+/** The 98th percentile of forces: a few large ones do not thin all others. */
+export const largeForce = (forces: Float32Array): number => forces.sort()[Math.floor(0.98 * (forces.length - 1))] ?? 0;
 
 export class RunView {
   readonly root = new THREE.Group();
@@ -51,8 +70,9 @@ export class RunView {
   selectedContact = -1; // in the frame that is shown; -1: none, or not there now
   selectedPair: { a: number; b: number; point: number[] } | null = null; // rows, and where it was seen last
   box = new THREE.Box3();
-  forceScale = 0; // N: the thickest tube; 0: by each frame
-  forceShown = 0; // N: the same, of what is shown
+  focus = new THREE.Box3(); // the same without the few bodies that went far away
+  forceScale = 0; // N: the thickest tube; 0: not known yet
+  forceGrows = true; // with the frames that are shown
   chainsLimited = false; // only the strongest `mostChains` are shown
   private balls: Balls;
   private ballRows: number[] = [];
@@ -65,11 +85,12 @@ export class RunView {
   private chainUniforms: Record<string, THREE.IUniform>;
   private chains: Tubes;
   private chainContact: Int32Array = new Int32Array(0);
-  private chainCount = 0;
+  private tubeContact: number[] = []; // of each tube
   private points: Balls;
   private arrows: Tubes;
   private normals: Tubes;
   private joints: Tubes;
+  private pins: Balls; // where joints are
   private jointBodies: Int32Array | null = null;
   private jointFrames: Float32Array | null = null; // of a
   private axes: Tubes;
@@ -79,8 +100,11 @@ export class RunView {
   readonly slice: FieldSlice;
   readonly floor = { value: new THREE.Color(0.16, 0.18, 0.21) };
   readonly lines = { value: new THREE.Color(0.6, 0.64, 0.7) };
+  readonly ink = { value: new THREE.Color(0.1, 0.12, 0.15) };
   private built = 0;
+  private measured = 0; // frames
   private grain = 0.01; // m: a typical radius
+  private thin = 0.01; // m: half of a typical smallest side
 
   constructor(readonly run: Run, readonly perspective: boolean) {
     const u = this.style.uniforms;
@@ -89,17 +113,19 @@ export class RunView {
     this.balls = new Balls(u, perspective ? manyBalls : Infinity);
     this.chainUniforms = this.style.with({
       uMap: { value: texture(ember) }, uRange: { value: new THREE.Vector2(0, 1) }, uGlass: { value: 0 }, uAlpha: { value: 1 },
-      uGrey: { value: new THREE.Color(0.75, 0.77, 0.8) }, uMarks: { value: 0 }, uFlatLight: { value: 0 },
+      uMarks: { value: 0 }, uFlatLight: { value: 0 },
     });
-    this.chains = new Tubes(this.chainUniforms);
-    this.points = new Balls(this.chainUniforms);
-    this.arrows = new Tubes(this.style.with({ uGlass: { value: 0 }, uAlpha: { value: 1 }, uGrey: { value: new THREE.Color(0.85, 0.87, 0.9) } }), true);
-    this.normals = new Tubes(this.chainUniforms, true);
-    this.joints = new Tubes(this.chainUniforms);
-    this.axes = new Tubes(this.chainUniforms);
-    this.trails = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0x8fb7ff, transparent: true, opacity: 0.75 }));
+    const inked = { ...this.chainUniforms, uGrey: this.ink };
+    this.chains = new Tubes(this.chainUniforms).showThrough(0.8);
+    this.points = new Balls(this.chainUniforms).showThrough(0.5);
+    this.arrows = new Tubes({ ...this.chainUniforms, uGrey: this.lines }, true);
+    this.normals = new Tubes(this.chainUniforms, true).showThrough(0.5);
+    this.joints = new Tubes(inked).showThrough(0.4);
+    this.pins = new Balls(inked).showThrough(0.8);
+    this.axes = new Tubes(inked).showThrough(0.8);
+    this.trails = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0x3c78d8, transparent: true, opacity: 0.75 }));
     this.trails.frustumCulled = false;
-    for (const l of [this.balls, this.chains, this.points, this.arrows, this.normals, this.joints, this.axes]) this.root.add(l.mesh);
+    for (const l of [this.balls, this.chains, this.points, this.arrows, this.normals, this.joints, this.pins, this.axes]) this.root.add(l.mesh);
     this.cellBox = new CellBox(run);
     this.platens = new Platens(run, this.style);
     this.slice = new FieldSlice(run.dimension === 2);
@@ -145,6 +171,7 @@ export class RunView {
         const geometry = shapeGeometry(spec, this.tables, run.dimension);
         if (!geometry) continue;
         const solids = new Solids(geometry, this.style.uniforms);
+        if (run.dimension === 3 && geometry.getAttribute('position').count < mostEdged) solids.withEdges();
         at = { solids, rows: [], scale: [], own: [] };
         keys.set(key, at);
         this.groups.push(at);
@@ -161,18 +188,24 @@ export class RunView {
       (run.dimension === 2 ? Math.sqrt(run.bodies.volume[i] / Math.PI) : Math.cbrt((3 * run.bodies.volume[i]) / (4 * Math.PI)));
     const radii = Float32Array.from(run.bodies.radius, (_, i) => (run.isDynamic(i) ? size(i) : 0)).filter((r) => r > 0).sort();
     if (radii.length > 0) this.grain = radii[radii.length >> 1];
+    const halves = [...this.groupOf].slice(0, 1000).filter(([row]) => run.isDynamic(row)).map(([row, g]) => 0.5 * g.solids.thin * Math.min(...g.scale[g.rows.indexOf(row)].toArray())).sort((a, b) => a - b);
+    this.thin = Math.min(this.grain, halves[halves.length >> 1] ?? Infinity);
   }
   private groupKeys = new Map<string, Group>();
 
   get bodyCount(): number { return this.ballRows.length + this.groups.reduce((s, g) => s + g.rows.length, 0); }
   get typicalRadius(): number { return this.grain; }
+  private get diagonal(): number { return this.box.getSize(new THREE.Vector3()).length(); }
 
   /** The box of what moves, over a few frames. */
   private async measure(): Promise<void> {
-    const n = this.run.frames, picks = new Set([0, n >> 2, n >> 1, (3 * n) >> 2, n - 1].filter((k) => k >= 0));
+    // the more bodies, the fewer frames: 5 to 41 of them; where the run has grown, 5 of the new ones
+    const n = this.run.frames, first = this.measured, most = first > 0 ? 4 : 40, parts = Math.min(most, Math.max(4, Math.floor(20000 / Math.max(1, this.run.bodies.count))));
+    const picks = new Set(n > first ? Array.from({ length: parts + 1 }, (_, i) => Math.round(first + (i * (n - 1 - first)) / parts)) : []);
+    this.measured = n;
     for (const k of n > 0 && this.run.bodies.count > 200000 ? [n - 1] : picks) {
       const f = await this.run.frame(k, 'places');
-      const p = new THREE.Vector3();
+      const p = new THREE.Vector3(), moving: number[] = [];
       for (let i = 0; i < f.count; i++) {
         const row = f.row[i];
         if (containerKinds.has(this.run.kind(row)) || this.run.platens.has(row)) continue;
@@ -180,14 +213,31 @@ export class RunView {
         if (!this.run.isDynamic(row) && r > 50 * this.grain && this.ballRows.length > 0) continue;
         p.fromArray(f.x, 3 * i);
         if (!this.run.isDynamic(row) && this.addCorners(f, i)) continue;
-        this.box.expandByPoint(p.clone().addScalar(r)).expandByPoint(p.subScalar(r));
+        if (this.run.isDynamic(row) && this.bodyCount > 100) { moving.push(i); this.box.expandByPoint(p.clone().addScalar(r)).expandByPoint(p.subScalar(r)); }
+        else this.expand(p.clone().addScalar(r), p.subScalar(r));
       }
+      this.addMost(f, moving);
     }
     if (n > 0 && !this.box.isEmpty()) await this.addCell(n);
     this.addContainers(n > 0 ? await this.run.frame(0, 'places') : null);
     if (this.box.isEmpty()) this.box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     if (this.run.platens.size > 0) this.box.expandByScalar(0.025 * this.box.getSize(new THREE.Vector3()).length());
     if (this.run.dimension === 2) { this.box.min.z = -0.01; this.box.max.z = 0.01; }
+    // unless it is much smaller, all of the scene is looked at
+    if (this.focus.isEmpty() || 1.4 * this.focus.getSize(new THREE.Vector3()).length() > this.diagonal) this.focus.copy(this.box);
+    this.focus.intersect(this.box);
+  }
+
+  private expand(...points: THREE.Vector3[]): void {
+    for (const p of points) { this.box.expandByPoint(p); this.focus.expandByPoint(p); }
+  }
+
+  /** The middle 96 % of many bodies, along each axis, with a margin. */
+  private addMost(f: Frame, places: number[]): void {
+    if (places.length === 0) return;
+    const of = [0, 1, 2].map((d) => Float32Array.from(places, (i) => f.x[3 * i + d]).sort()), at = (share: number): THREE.Vector3 =>
+      new THREE.Vector3(...of.map((x) => x[Math.round(share * (x.length - 1))]));
+    this.focus.expandByPoint(at(0.02).subScalar(2 * this.grain)).expandByPoint(at(0.98).addScalar(2 * this.grain));
   }
 
   /** Long walls and floors have corners far from their centre in one direction only. */
@@ -195,7 +245,7 @@ export class RunView {
     const row = f.row[i], g = this.groupOf.get(row), k = g ? g.rows.indexOf(row) : -1;
     if (!g || !f.q || g.own[k]) return false;
     const q = quaternion(f.q, i), x = new THREE.Vector3().fromArray(f.x, 3 * i), v = new THREE.Vector3();
-    for (let c = 0; c < g.solids.corners.length; c += 3) this.box.expandByPoint(v.fromArray(g.solids.corners, c).multiply(g.scale[k]).applyQuaternion(q).add(x));
+    for (let c = 0; c < g.solids.corners.length; c += 3) this.expand(v.fromArray(g.solids.corners, c).multiply(g.scale[k]).applyQuaternion(q).add(x));
     return true;
   }
 
@@ -204,7 +254,7 @@ export class RunView {
     const scene = this.box.clone();
     for (const k of [0, n - 1]) {
       const cell = (await this.run.frame(k, 'places')).cell;
-      if (cell) for (const corner of cellCorners(this.run, cell, scene)) this.box.expandByPoint(corner);
+      if (cell) this.expand(...cellCorners(this.run, cell, scene));
     }
   }
 
@@ -218,7 +268,7 @@ export class RunView {
       if (i < 0 || !(r > 0) || r > 2 * size) continue;
       const half = s.kind === 'inside_box' ? s.size.clone().multiplyScalar(0.5) : new THREE.Vector3(r, r, 0);
       const p = new THREE.Vector3().fromArray(f.x, 3 * i);
-      this.box.expandByPoint(p.clone().add(half)).expandByPoint(p.sub(half));
+      this.expand(p.clone().add(half), p.sub(half));
     }
   }
 
@@ -348,8 +398,8 @@ export class RunView {
     layer.touch('iPosition', 'iRotation', 'iScale', 'iFlags');
   }
 
-  /** Before it is drawn: how many pixels a typical radius has. */
-  setDetail(pixels: number, focal: number): void { this.balls.setDetail(pixels, focal); }
+  /** Before it is drawn: how many pixels a typical radius has, and a metre at distance 1. */
+  setDetail(pixels: number, focal: number): void { this.style.uniforms['uFocal'].value = focal; this.balls.setDetail(pixels); }
 
   /** Before it is drawn: which of many balls can be seen. */
   choose(eye: Eye, toward: THREE.Vector3, distance: number, moving: boolean): void {
@@ -363,11 +413,11 @@ export class RunView {
     const f = this.frame!;
     if (this.values.length < f.count) this.values = new Float32Array(f.count);
     q.values(this.run, f, this.values);
-    return this.paint(q.kinds !== undefined);
+    return this.paint(q.kinds?.length ?? 0);
   }
 
-  /** Pass `values` to the layers. */
-  paint(kinds: boolean): [number, number] {
+  /** Pass `values` to the layers; of so many kinds, 0: numbers. */
+  paint(kinds: number): [number, number] {
     const f = this.frame!, v = this.values;
     const { motion } = this.run.bodies;
     let low = Infinity, high = -Infinity;
@@ -377,7 +427,7 @@ export class RunView {
         const row = rows[k], i = placeOf(f, row);
         if (i < 0) continue;
         const value = v[i];
-        out[n++] = kinds ? ((value % 10) + 0.5) / 10 : value;
+        out[n++] = kinds > 0 ? (value + 0.5) / kinds : value;
         if (motion[row] !== 0) continue;
         if (value < low) low = value;
         if (value > high) high = value;
@@ -404,29 +454,36 @@ export class RunView {
 
   // ---- contacts ---------------------------------------------------------------------------------
 
+  /** The scale of the force chains is that of the frame that is shown. */
+  rescaleForces(o: ShowOptions): void {
+    const large = this.frame ? largeForce(pushing(this.run, this.frame)) : 0;
+    if (large > 0) this.forceScale = large;
+    if (this.frame) this.showChains(this.frame, o);
+  }
+
   private showChains(f: Frame, o: ShowOptions): void {
     const c = f.contacts;
     this.chains.resize(0); this.points.resize(0); this.normals.resize(0);
     if (!c || c.count === 0 || !(o.chains || o.contacts || o.normals)) return;
-    const force = new Float32Array(c.count);
+    const chains = chainsOf(this.run, f), force = new Float32Array(c.count);
     for (let k = 0; k < c.count; k++) force[k] = normalForce(this.run, c, k);
-    const scale = this.forceScale > 0 ? this.forceScale : largeForce(this.run, f) || 1;
-    this.forceShown = scale;
+    if (this.forceGrows) this.forceScale = Math.max(this.forceScale, largeForce(pushing(this.run, f)));
+    const scale = this.forceScale || 1;
     this.chainUniforms['uRange'].value.set(0, 1);
-    const least = Math.max(o.threshold * scale, this.strongest(c, force));
+    const least = Math.max(o.threshold * scale, this.strongest(chains));
     if (this.chainContact.length < c.count) this.chainContact = new Int32Array(c.count);
     let n = 0;
-    for (let k = 0; k < c.count; k++) if (force[k] > least && !this.isContactHidden(c.body, k)) this.chainContact[n++] = k;
-    this.chainCount = n;
-    if (o.chains) this.putChains(f, n, force, scale);
+    for (const chain of chains)
+      for (let k = chain.first; chain.force > least && k < chain.end; k++) if (force[k] > 0 && !this.isContactHidden(c.body, k)) this.chainContact[n++] = k;
+    if (o.chains) this.putChains(f, chains.filter((chain) => chain.force > least && !this.isContactHidden(c.body, chain.first)), force, scale);
     if (o.contacts) this.putPoints(c.point, n, force, scale);
     if (o.normals) this.putNormals(f, n, force, scale);
   }
 
-  /** The smallest force among the strongest contacts that can be drawn at once; 0: all can. */
-  private strongest(c: Contacts, force: Float32Array): number {
-    this.chainsLimited = c.count > mostChains;
-    return this.chainsLimited ? Float32Array.from(force).sort()[c.count - mostChains] : 0;
+  /** The smallest force among the strongest chains that can be drawn at once; 0: all can. */
+  private strongest(chains: Chain[]): number {
+    this.chainsLimited = chains.length > mostChains;
+    return this.chainsLimited ? Float32Array.from(chains, (chain) => chain.force).sort()[chains.length - mostChains] : 0;
   }
 
   /** Contacts of hidden bodies are hidden as well. */
@@ -436,22 +493,33 @@ export class RunView {
     return off(body[2 * k]) || off(body[2 * k + 1]);
   }
 
-  private putChains(f: Frame, n: number, force: Float32Array, scale: number): void {
-    const c = f.contacts!, from = [0, 0, 0], to = [0, 0, 0], shift = [0, 0, 0];
-    this.chains.resize(n);
-    for (let i = 0; i < n; i++) {
-      const k = this.chainContact[i];
+  // from centre to centre; where a body is no ball, by way of the middle of the forces
+  private putChains(f: Frame, list: Chain[], force: Float32Array, scale: number): void {
+    const c = f.contacts!, shift = [0, 0, 0], width = Math.min(this.thin, 0.025 * this.diagonal);
+    this.chains.resize(2 * list.length);
+    this.tubeContact = [];
+    for (const { first: k, end, strongest, force: total } of list) {
+      const share = Math.min(total / scale, 1.4), picked = this.selectedContact >= k && this.selectedContact < end ? flag.selected : 0;
+      const put = (from: ArrayLike<number>, to: ArrayLike<number>): void =>
+        this.chains.put(this.tubeContact.push(strongest) - 1, from, to, width * (0.03 + 0.3 * share), Math.min(share, 1), picked);
       imageShift(f, k, shift);
-      for (let s = 0; s < 2; s++) {
-        const row = c.body[2 * k + s], end = s === 0 ? from : to;
-        const place = row >= 0 && this.run.isDynamic(row) ? placeOf(f, row) : -1;
-        for (let d = 0; d < 3; d++) end[d] = place >= 0 ? f.x[3 * place + d] + (s === 1 ? shift[d] : 0) : c.point[3 * k + d];
-      }
-      const share = Math.min(force[k] / scale, 1.4);
-      this.chains.put(i, from, to, this.grain * (0.03 + 0.3 * share), Math.min(share, 1), k === this.selectedContact ? flag.selected : 0);
+      const a = this.chainEnd(f, c.body[2 * k]), b = this.chainEnd(f, c.body[2 * k + 1])?.map((x, d) => x + shift[d]);
+      if (a && b && this.isRound(c.body[2 * k]) && this.isRound(c.body[2 * k + 1])) { put(a, b); continue; }
+      const middle = [0, 0, 0];
+      for (let i = k; i < end; i++) for (let d = 0; d < 3; d++) middle[d] += (Math.max(force[i], 0) / total) * c.point[3 * i + d];
+      for (const from of [a, b]) if (from) put(from, middle);
     }
+    this.chains.resize(this.tubeContact.length);
     this.chains.touch();
   }
+
+  /** The centre of a body that moves; undefined: it has none that a chain could end at. */
+  private chainEnd(f: Frame, row: number): number[] | undefined {
+    const place = row >= 0 && this.run.isDynamic(row) ? placeOf(f, row) : -1;
+    return place >= 0 ? [...f.x.subarray(3 * place, 3 * place + 3)] : undefined;
+  }
+
+  private isRound(row: number): boolean { return this.run.kind(row) === 'sphere'; }
 
   private putPoints(point: Float32Array, n: number, force: Float32Array, scale: number): void {
     const l = this.points;
@@ -498,20 +566,24 @@ export class RunView {
 
   private showJoints(f: Frame, o: ShowOptions): void {
     const j = f.joints;
-    this.joints.resize(0);
-    this.axes.resize(0);
+    for (const l of [this.joints, this.pins, this.axes]) l.resize(0);
     if (!o.joints || !j || !this.jointBodies) return;
     this.joints.resize(2 * j.count);
-    const width = 0.006 * this.box.getSize(new THREE.Vector3()).length();
+    this.pins.resize(j.count);
+    const width = Math.max(0.0015 * this.diagonal, Math.min(0.004 * this.diagonal, 0.15 * this.grain));
     for (let i = 0; i < j.count; i++) {
       const point = j.point.subarray(3 * i, 3 * i + 3);
+      this.pins.array('iPosition').set(point, 3 * i);
+      this.pins.array('iRadius')[i] = j.broken[i] ? 0 : 2 * width;
+      this.pins.array('iFlags')[i] = flag.grey;
       for (let s = 0; s < 2; s++) {
         const row = this.jointBodies[2 * j.index[i] + s], place = row >= 0 ? placeOf(f, row) : -1;
         const x = place >= 0 ? f.x.subarray(3 * place, 3 * place + 3) : point;
-        this.joints.put(2 * i + s, point, x, j.broken[i] ? 0.25 * width : width, 0.55, j.broken[i] ? flag.grey : 0);
+        this.joints.put(2 * i + s, point, x, j.broken[i] ? 0.25 * width : width, 0, flag.grey);
       }
     }
     this.joints.touch();
+    this.pins.touch();
     if (this.jointFrames && this.jointFrames.length > 0) this.showAxes(f, width);
   }
 
@@ -524,7 +596,7 @@ export class RunView {
       const turn = place >= 0 && f.q ? quaternion(f.q, place) : new THREE.Quaternion();
       along.set(this.run.dimension === 2 ? 0 : 4 * width, 0, 0).applyQuaternion(quaternion(this.jointFrames!, j.index[i])).applyQuaternion(turn);
       const p = new THREE.Vector3().fromArray(j.point, 3 * i);
-      this.axes.put(i, p.clone().sub(along).toArray(), p.add(along).toArray(), 1.4 * width, 0.9, j.broken[i] ? flag.grey : 0);
+      this.axes.put(i, p.clone().sub(along).toArray(), p.add(along).toArray(), 1.4 * width, 0, flag.grey);
     }
     this.axes.touch();
   }
@@ -569,8 +641,8 @@ export class RunView {
     const up = this.style.uniforms['uUp'].value as THREE.Vector3;
     return wallGeometries(this.run, f, this.containers, box, up).map(({ geometry, kind, floor }) => {
       const layer = new Solids(geometry, this.style.with({
-        uGlass: { value: floor || kind === 'half_space' ? 0 : 1 }, uAlpha: { value: floor ? 1 : kind === 'half_space' ? 0.07 : 0.65 },
-        uGrey: floor ? this.floor : { value: new THREE.Color(0.72, 0.8, 0.88) }, uClipOn: { value: 0 }, uFlatLight: { value: floor ? 1 : 0 },
+        uGlass: { value: floor || kind === 'half_space' ? 0 : 1 }, uAlpha: { value: floor ? 1 : kind === 'half_space' ? 0.09 : 0.9 },
+        uGrey: floor ? this.floor : this.lines, uClipOn: { value: 0 }, uFlatLight: { value: floor ? 1 : 0 },
       }), kind === 'half_space');
       layer.resize(1);
       layer.array('iRotation')[3] = 1;
@@ -588,7 +660,9 @@ export class RunView {
   private lineWalls(f: Frame): THREE.Object3D[] {
     const g = new THREE.BufferGeometry();
     g.setAttribute('position', new THREE.Float32BufferAttribute(wallLines(this.run, f, this.containers, this.box), 3));
-    return [new THREE.LineSegments(g, new THREE.LineBasicMaterial({ color: this.lines.value }))];
+    const material = new THREE.LineBasicMaterial();
+    material.color = this.lines.value;
+    return [new THREE.LineSegments(g, material)];
   }
 
   // ---- picking ----------------------------------------------------------------------------------
@@ -597,8 +671,8 @@ export class RunView {
   pick(ray: THREE.Ray, o: ShowOptions): Picked | null {
     let best: Picked | null = null;
     const offer = (p: Picked | null): void => { if (p && (!best || p.distance < best.distance)) best = p; };
-    if (o.chains && (o.bodies !== 'solid')) offer(this.pickTube(ray));
-    if (best) return best;
+    if (o.chains) offer(this.pickTube(ray));
+    if (best && o.bodies !== 'solid') return best; // seen through the bodies
     if (o.bodies !== 'hidden') {
       offer(this.pickBall(ray));
       for (const g of this.groups) offer(this.pickSolid(g, ray));
@@ -660,11 +734,11 @@ export class RunView {
     const from = this.chains.array('iFrom'), to = this.chains.array('iTo'), r = this.chains.array('iRadius');
     const a = new THREE.Vector3(), b = new THREE.Vector3(), on = new THREE.Vector3();
     let best: Picked | null = null;
-    for (let i = 0; i < Math.min(this.chains.count, this.chainCount); i++) {
+    for (let i = 0; i < Math.min(this.chains.count, this.tubeContact.length); i++) {
       a.fromArray(from, 3 * i); b.fromArray(to, 3 * i);
       const d2 = ray.distanceSqToSegment(a, b, on);
       const t = on.clone().sub(ray.origin).dot(ray.direction);
-      if (d2 < r[i] * r[i] && !this.cutAway(on) && (!best || t < best.distance)) best = { kind: 'contact', index: this.chainContact[i], distance: t };
+      if (d2 < r[i] * r[i] && !this.cutAway(on) && (!best || t < best.distance)) best = { kind: 'contact', index: this.tubeContact[i], distance: t };
     }
     return best;
   }

@@ -184,6 +184,34 @@ void main() {
 #endif
 }`;
 
+// the sharp edges of solids, as dark lines; they fade where a body is only some pixels thick
+export const edgeVertex = common + /* glsl */ `
+attribute vec3 iPosition;
+attribute vec4 iRotation;
+attribute vec3 iScale;
+attribute float iValue;
+attribute float iFlags;
+uniform float uThin;       // m: the smallest side of the shape
+uniform float uFocal;      // pixels a metre has at distance 1
+varying vec3 vWorld;
+varying vec4 vColour;
+vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
+void main() {
+  vWorld = iPosition + turn(iRotation, position * (has(iFlags, 4.0) ? vec3(0.0) : iScale));
+  vec4 view = viewMatrix * vec4(vWorld, 1.0);
+  float pixels = uThin * min(iScale.x, min(iScale.y, iScale.z)) * uFocal / max(-view.z, 1e-9);
+  vColour = vec4(0.3 * baseColour(iValue, iFlags), 0.85 * smoothstep(2.0, 12.0, pixels));
+  gl_Position = projectionMatrix * view;
+}`;
+
+export const edgeFragment = common + /* glsl */ `
+varying vec3 vWorld;
+varying vec4 vColour;
+void main() {
+  if (clipped(vWorld) > 0.5) discard;
+  gl_FragColor = vColour;
+}`;
+
 // a tube from one point to another; `position` runs around it and from 0 to 1 along z
 export const tubeVertex = common + /* glsl */ `
 attribute vec3 iFrom;
@@ -273,8 +301,8 @@ void main() {
                       least(1.0 / distanceAt(vUv + vec2(0.0, uPixel.y)) - near_, near_ - 1.0 / distanceAt(vUv - vec2(0.0, uPixel.y))));
     for (int i = 0; i < SAMPLES; i++) {
       float s = (float(i) + 0.5) / float(SAMPLES), a = turn + 2.4 * float(i);
-      vec2 way = radius * sqrt(s) * vec2(cos(a), sin(a));
-      float plane = 1.0 / max(near_ + 0.8 * dot(slope, way), 0.2 * near_);
+      vec2 way = floor(radius * sqrt(s) * vec2(cos(a), sin(a)) + 0.5); // whole pixels: depth is not interpolated
+      float plane = 1.0 / max(near_ + dot(slope, way), 0.2 * near_);
       float nearer = (plane - distanceAt(vUv + way * uPixel)) / uReach;
       shade += smoothstep(0.05, 0.65, nearer) * (1.0 - smoothstep(1.0, 2.6, nearer));
     }

@@ -359,15 +359,35 @@ function surface(w: Wall, box: THREE.Box3): THREE.BufferGeometry | null {
   }
 }
 
-/** The part of a surface, in the world, that no other container leaves outside: whole triangles. */
+/** The part of a surface, in the world, that no other container leaves outside; an edge that crosses the border ends
+ *  there, by bisection. */
 function cut(g: THREE.BufferGeometry, walls: Wall[], own: Wall, slack: number): THREE.BufferGeometry {
-  const p = g.getAttribute('position'), from = g.index!, kept: number[] = [], middle = new THREE.Vector3(), corner = new THREE.Vector3();
-  for (let i = 0; i < from.count; i += 3) {
-    const corners = [0, 1, 2].map((k) => from.getX(i + k));
-    middle.set(0, 0, 0);
-    for (const c of corners) middle.addScaledVector(corner.fromBufferAttribute(p, c), 1 / 3);
-    if (walls.every((w) => w === own || holds(w, middle, slack))) kept.push(...corners);
+  const position = Array.from(g.getAttribute('position').array), normal = Array.from(g.getAttribute('normal').array), from = g.index!, kept: number[] = [];
+  const corner = (i: number): THREE.Vector3 => new THREE.Vector3(position[3 * i], position[3 * i + 1], position[3 * i + 2]);
+  const holding = (p: THREE.Vector3): boolean => walls.every((w) => w === own || holds(w, p, slack));
+  const inside = Array.from({ length: position.length / 3 }, (_, i) => holding(corner(i)));
+  /** The number of a new corner, between one inside and one outside. */
+  const border = (i: number, o: number): number => {
+    const a = corner(i), b = corner(o), p = a.clone();
+    let low = 0, high = 1;
+    for (let k = 0; k < 10; k++) {
+      const mid = (low + high) / 2;
+      if (holding(p.lerpVectors(a, b, mid))) low = mid; else high = mid;
+    }
+    normal.push(...normal.slice(3 * i, 3 * i + 3)); // of its neighbour: triangles are small
+    return position.push(...p.lerpVectors(a, b, low).toArray()) / 3 - 1;
+  };
+  for (let t = 0; t < from.count; t += 3) {
+    const part: number[] = [];
+    for (let k = 0; k < 3; k++) {
+      const i = from.getX(t + k), j = from.getX(t + ((k + 1) % 3));
+      if (inside[i]) part.push(i);
+      if (inside[i] !== inside[j]) part.push(inside[i] ? border(i, j) : border(j, i));
+    }
+    for (let k = 2; k < part.length; k++) kept.push(part[0], part[k - 1], part[k]);
   }
+  g.setAttribute('position', new THREE.Float32BufferAttribute(position, 3));
+  g.setAttribute('normal', new THREE.Float32BufferAttribute(normal, 3));
   g.setIndex(kept);
   return withRim(g);
 }

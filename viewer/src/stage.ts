@@ -29,7 +29,7 @@ export class Stage {
   private ticked = 0;
   private moved = 0;
   frames = 0; // drawn so far
-  insets = { right: 0, bottom: 0 }; // pixels covered by other elements
+  private fitted: StandardView | null = null; // where it looks from, until somebody turns the view
   onDraw: (() => void) | null = null;
 
   constructor(host: HTMLElement, readonly flat: boolean, readonly up: THREE.Vector3) {
@@ -51,9 +51,10 @@ export class Stage {
     this.controls.zoomToCursor = true;
     if (flat) this.controls.mouseButtons.LEFT = THREE.MOUSE.PAN;
     this.controls.addEventListener('change', () => this.redraw());
+    this.controls.addEventListener('start', () => { this.fitted = null; });
     this.target = this.makeTarget();
     this.shade = new THREE.ShaderMaterial({
-      vertexShader: screenVertex, fragmentShader: shadeFragment, defines: { SAMPLES: this.software ? 7 : 14 }, depthTest: false, depthWrite: false,
+      vertexShader: screenVertex, fragmentShader: shadeFragment, defines: { SAMPLES: this.software ? 10 : 16 }, depthTest: false, depthWrite: false,
       uniforms: {
         uColour: { value: null }, uDepth: { value: null }, uPixel: { value: new THREE.Vector2() }, uNearFar: { value: new THREE.Vector2() },
         uReach: { value: 0.05 }, uFocal: { value: 1 }, uStrength: { value: 0.75 }, uPerspective: { value: flat ? 0 : 1 },
@@ -105,17 +106,9 @@ export class Stage {
       this.camera.left = -half * aspect;
       this.camera.right = half * aspect;
     }
-    // the middle of the scene is in the middle of what can be seen of it
-    const { right, bottom } = n === 1 ? this.insets : { right: 0, bottom: this.insets.bottom };
-    this.camera.setViewOffset(w / n, h, right / 2, bottom / 2, w / n, h);
     this.camera.updateProjectionMatrix();
+    if (this.fitted) this.look(this.fitted);
     this.redraw();
-  }
-
-  /** The share of the canvas that nothing covers. */
-  private free(): [number, number] {
-    const n = Math.max(1, this.views.length), w = this.canvas.clientWidth / n, h = this.canvas.clientHeight;
-    return [n === 1 ? Math.max(0.3, 1 - this.insets.right / w) : 1, Math.max(0.3, 1 - this.insets.bottom / h)];
   }
 
   get box(): THREE.Box3 {
@@ -124,9 +117,16 @@ export class Stage {
     return b;
   }
 
-  /** Look from a side so that everything is visible. */
+  /** What is looked at. */
+  private get focus(): THREE.Box3 {
+    const b = new THREE.Box3();
+    for (const v of this.views) b.union(v.focus);
+    return b;
+  }
+
+  /** Look from a side so that everything is visible, except for a few bodies that went far away. */
   look(from: StandardView): void {
-    const box = this.box, middle = box.getCenter(new THREE.Vector3()), size = box.getSize(new THREE.Vector3());
+    const box = this.focus, middle = box.getCenter(new THREE.Vector3()), size = box.getSize(new THREE.Vector3());
     const up = this.camera.up.clone();
     // two directions across `up`: the one nearest to x, and their cross product
     const right = Math.abs(up.x) < 0.9 ? new THREE.Vector3(1, 0, 0) : new THREE.Vector3(0, 1, 0);
@@ -142,21 +142,21 @@ export class Stage {
     if (this.camera instanceof THREE.PerspectiveCamera) this.fit(this.camera, middle, size, way);
     else {
       const aspect = this.canvas.clientWidth / Math.max(1, this.views.length) / this.canvas.clientHeight;
-      const [fx, fy] = this.free();
-      const half = 0.56 * Math.max(size.y / fy, size.x / aspect / fx, 1e-6);
+      const half = 0.56 * Math.max(size.y, size.x / aspect, 1e-6);
       Object.assign(this.camera, { top: half, bottom: -half, left: -half * aspect, right: half * aspect, zoom: 1 });
       this.camera.position.copy(middle).add(new THREE.Vector3(0, 0, 10));
     }
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.followed = null;
+    this.fitted = from;
     this.redraw();
   }
 
   // as near as the corners of the box allow
   private fit(camera: THREE.PerspectiveCamera, middle: THREE.Vector3, size: THREE.Vector3, way: THREE.Vector3): void {
     const side = way.clone().cross(camera.up).normalize(), above = side.clone().cross(way);
-    const [fx, fy] = this.free(), t = Math.tan((camera.fov * Math.PI) / 360), ty = t * fy, tx = t * camera.aspect * fx;
+    const ty = Math.tan((camera.fov * Math.PI) / 360), tx = ty * camera.aspect;
     let distance = 0;
     for (let i = 0; i < 8; i++) {
       const c = new THREE.Vector3(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5).multiply(size);
@@ -169,6 +169,7 @@ export class Stage {
   /** Turn, by angles, with the keyboard. */
   turn(across: number, along: number): void {
     if (this.flat) return;
+    this.fitted = null;
     const arm = this.camera.position.clone().sub(this.controls.target), up = this.camera.up;
     arm.applyAxisAngle(up, across);
     const side = arm.clone().cross(up).normalize(), tilted = arm.clone().applyAxisAngle(side, along);
@@ -179,6 +180,7 @@ export class Stage {
   }
 
   zoom(factor: number): void {
+    this.fitted = null;
     if (this.camera instanceof THREE.PerspectiveCamera) {
       const arm = this.camera.position.clone().sub(this.controls.target).multiplyScalar(1 / factor);
       this.camera.position.copy(this.controls.target).add(arm);
@@ -234,6 +236,7 @@ export class Stage {
     const now = this.follow?.() ?? null;
     if (now && this.followed && !now.equals(this.followed)) {
       const step = now.clone().sub(this.followed);
+      this.fitted = null;
       this.camera.position.add(step);
       this.controls.target.add(step);
       this.controls.update();
@@ -300,7 +303,7 @@ export class Stage {
     u['uPixel'].value.set(1 / this.target.width, 1 / this.target.height);
     u['uNearFar'].value.set(c.near, c.far);
     u['uReach'].value = 1.1 * this.views[i].typicalRadius;
-    u['uStrength'].value = this.shading && !this.flat && !this.coarse ? 0.8 : 0;
+    u['uStrength'].value = this.shading && !this.flat && !this.coarse ? 0.65 : 0;
     if (c instanceof THREE.PerspectiveCamera) u['uFocal'].value = this.target.height / 2 / Math.tan((c.fov * Math.PI) / 360);
   }
 

@@ -57,6 +57,19 @@ const place = (page, row) => page.evaluate((r) => {
   return cairn.stage.project(target.fromArray(v.frame.x, 3 * r));
 }, row);
 
+/** Click a point of the canvas. */
+async function click(page, at) {
+  const corner = await page.locator('main canvas').boundingBox();
+  await page.mouse.click(corner.x + at.x, corner.y + at.y);
+}
+
+/** What stands over the picture; nothing may. */
+const covering = (page) => page.evaluate(() => {
+  const a = document.querySelector('main').getBoundingClientRect();
+  const over = (b) => b.width > 0 && Math.min(a.right, b.right) - Math.max(a.left, b.left) > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 0.5;
+  return ['.title', '.legend', '.panel', '.plots', '.bar-bottom', '.menu'].filter((part) => over(document.querySelector(part).getBoundingClientRect()));
+});
+
 /** Wait until a part of the page says something; texts are compared with single blanks. */
 const told = (page, part, text, fact) => page.waitForFunction(([p, t]) => `${document.querySelector(p)?.innerText} `.replace(/\s+/g, ' ').includes(t), [part, text])
   .catch(async () => check(false, fact, await page.evaluate((p) => document.querySelector(p)?.innerText, part), text));
@@ -86,7 +99,7 @@ async function testPicking(page) {
   await page.evaluate(() => cairn.set({ bodies: 'solid', chains: false }));
   await page.evaluate(() => cairn.stage.look('front'));
   const at = await place(page, task.picked.row);
-  await page.mouse.click(at.x, at.y);
+  await click(page, at);
   await page.waitForFunction((r) => cairn.view.selected === r, task.picked.row).catch(() => check(false, 'a click selects the body under it'));
   await page.waitForSelector('.panel .name');
   const text = await page.locator('.panel').first().innerText();
@@ -95,6 +108,43 @@ async function testPicking(page) {
   check(text.includes(task.picked.mass), 'and its mass', text, task.picked.mass);
   await told(page, '.panel .plot-key', `speed ${task.picked.speed}`, 'its history tells its speed at that time');
   await page.keyboard.press('Escape');
+}
+
+/** What a newcomer sees: solid bodies on a light ground, in the colours of their materials, with the force chains. */
+async function testDefaults(page) {
+  const seen = await page.evaluate(() => ({
+    theme: document.documentElement.dataset.theme, bodies: cairn.options.bodies, chains: cairn.options.chains, colour: cairn.quantity.key,
+    scale: cairn.view.forceScale, names: [...document.querySelectorAll('.legend .kinds button')].map((b) => b.innerText),
+  }));
+  check(seen.theme === 'light' && seen.bodies === 'solid' && seen.chains && seen.colour === 'material', 'bodies are solid, by material, on a light ground', seen);
+  check(seen.names.join() === 'rock,rubber', 'the legend has the materials', seen.names);
+  check(near(seen.scale, task.forces.run, 1e-4 * task.forces.run), 'the scale of force chains is that of the run', seen.scale, task.forces.run);
+  check((await covering(page)).length === 0, 'nothing stands over the picture', await covering(page));
+  const background = await pixel(page, 2, 2);
+  check(Math.min(...background.slice(0, 3)) > 180, 'the ground is light', background);
+  await page.waitForFunction(() => !document.querySelector('.hint')).catch(() => check(false, 'the hint goes away by itself'));
+  await still(page, task.forces.time);
+  await page.getByRole('button', { name: 'Rescale' }).click();
+  const scale = await page.evaluate(() => cairn.view.forceScale);
+  check(near(scale, task.forces.frame, 1e-4 * task.forces.frame), 'Rescale takes the force chains of the frame', scale, task.forces.frame);
+}
+
+/** Words of the address that do not exist are refused, with those that do. */
+async function testAddress() {
+  for (const [words, found, expected] of [['colour=speed', "found 'colour', expected color,", 'theme, still'], ['color=velocity', 'found color=velocity, expected', 'speed, spin'],
+    ['bodies=GLASS', 'found bodies=GLASS', 'solid, glass, hidden'], ['still&theme=blue', 'found theme=blue', 'light, dark, contrast'],
+    ['field=solid', 'found field=solid', 'no field'], ['chains=yes', 'found chains=yes', '0, 1'], ['view=top&view=left', 'found view twice', '']]) {
+    const context = await browser.newContext(), page = await context.newPage();
+    await page.goto(`${task.address}?${words}`);
+    const text = await page.locator('.message').innerText({ timeout: 300000 });
+    check(text.includes(found) && text.includes(expected), `?${words} is refused`, text);
+    check(!(await page.evaluate(() => document.documentElement.dataset.ready)), 'and nothing is shown');
+    await context.close();
+  }
+  const page = await open(`${task.address}?still=1&color=speed&bodies=glass&chains=0&theme=dark`);
+  const seen = await page.evaluate(() => [cairn.quantity.key, cairn.options.bodies, cairn.options.chains, document.documentElement.dataset.theme]);
+  check(seen.join() === 'speed,glass,false,dark', 'the address is followed', seen);
+  await page.context().close();
 }
 
 /** A ball of 3 kg rests on the box, gravity is 10 m/s^2: its contact pushes with 30 N. */
@@ -110,7 +160,7 @@ async function testContact(page) {
   }, task.resting);
   check(at, 'the ball that rests has a contact');
   if (!at) return;
-  await page.mouse.click(at.x, at.y);
+  await click(page, at);
   await page.waitForFunction(() => cairn.view.selectedContact >= 0, undefined).catch(() => check(false, 'a click selects the force chain under it'));
   const text = await page.locator('.panel').first().innerText();
   check(/normal force\s+30(\.0\d*)? N/.test(text) || /normal force\s+29\.99\d* N/.test(text), 'its normal force is the weight of the ball', text);
@@ -197,11 +247,11 @@ async function testColours(page) {
   });
   const values = await page.evaluate((rows) => rows.map((r) => cairn.view.values[r]), task.coloured.rows);
   check(values.every((v, i) => near(v, task.coloured.mass[i], 1e-6)), 'values are those of the file', values);
-  // the least is dark purple, the largest yellow, by their hue: light does not change which is larger
+  // the least is blue, the largest yellow, by their hue: light does not change which is larger
   for (let i = 0; i < task.coloured.rows.length; i++) {
     const at = await place(page, task.coloured.rows[i]);
     const [r, g, b] = await pixel(page, Math.round(at.x), Math.round(at.y));
-    if (task.coloured.mass[i] === 1) check(b > g && r > g, 'the least value is purple', [r, g, b]);
+    if (task.coloured.mass[i] === 1) check(b > g && b > r && b > 80, 'the least value is blue, and not dark', [r, g, b]);
     if (task.coloured.mass[i] === 3) check(r > b && g > b && r > 80, 'the largest value is yellow', [r, g, b]);
     if (task.coloured.mass[i] === 2) check(g > r && b > r, 'the middle is green blue', [r, g, b]);
   }
@@ -260,6 +310,7 @@ async function testLive() {
 
 if (task.live) await testLive();
 const page = await open(`${task.address}?still`);
+await testDefaults(page);
 await testRun(page);
 await testPicking(page);
 await testColours(page);
@@ -274,11 +325,17 @@ await page.keyboard.press(' ');
 check(await page.evaluate(() => cairn.playing), 'the space bar plays');
 await page.keyboard.press('p');
 await page.waitForSelector('.plots figure').catch(() => check(false, 'P shows plots'));
+await told(page, '.plots .ticks', '0 ', 'its axis has numbers');
+check((await covering(page)).length === 0, 'plots stand below the picture', await covering(page));
 await page.context().close();
 
+await testAddress();
 const phone = await open(`${task.address}?still`, { width: 390, height: 844 });
 const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
 check(wide <= 390, 'nothing is wider than a phone', wide);
+await phone.getByRole('button', { name: 'Settings' }).click();
+const left = await phone.locator('main').boundingBox();
+check(left.height > 250 && (await covering(phone)).length === 0, 'settings leave the scene in sight', left, await covering(phone));
 await phone.context().close();
 
 if (task.pair) {
@@ -308,6 +365,8 @@ async function testSurroundings(a) {
   });
   check(seen.shown && seen.lines === 4 && near(seen.far, a.far, 1e-6), 'the periodic cell is drawn as it is sheared', seen, a.far);
   check(seen.chains > 0 && seen.longest < a.diameter + 0.01, 'force chains end at images', seen, a.diameter);
+  const colours = await page.evaluate(() => [...document.querySelectorAll('.legend .kinds button')].map((b) => `${b.innerText} ${b.querySelector('i').style.background}`));
+  check(colours.join() === 'red rgb(206, 66, 62),blue rgb(74, 128, 196)', 'red is red and blue is blue', colours);
   await page.selectOption('select[aria-label=Field]', 'solid');
   await page.waitForFunction(() => cairn.field && cairn.view.slice.mesh.visible, undefined).catch(() => check(false, 'a field is shown'));
   const most = await page.evaluate(() => Math.max(...[...cairn.view.slice.grid.values].filter((v) => !Number.isNaN(v))));
