@@ -80,6 +80,11 @@ CAIRN_API const char *cairn_table_word(const cairn_table *table, int64_t row, in
 /** Free a table; NULL is allowed. */
 CAIRN_API void cairn_table_destroy(cairn_table *table);
 
+/** Write a text as a field of a CSV table: in quotes, with inner quotes doubled (RFC 4180). */
+CAIRN_API void cairn_csv_quote(FILE *out, const char *text);
+/** The same for JSON, with escapes. */
+CAIRN_API void cairn_json_quote(FILE *out, const char *text);
+
 /** A picture that gnuplot draws. */
 typedef struct cairn_plot_page {
     const char *picture; /* NAME.svg; the script writes NAME.svg.part                         */

@@ -483,6 +483,17 @@ cairn_status cairn_statistic_plot_write(const cairn_statistic_table *table, cons
 
 /* ---- the look of all diagrams ------------------------------------------------------------ */
 
+void cairn_csv_quote(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"')
+            fputc('"', out);
+        fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
 /* The common look of all diagrams that gnuplot draws. */
 
 static const char *const colours[] = { "#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad",

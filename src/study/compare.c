@@ -443,17 +443,13 @@ static const char *verdict(const cairn_compared *a)
                                             : "failed";
 }
 
-/* The reason of a failure, in quotes, with inner quotes doubled (RFC 4180); ends the line. */
+/* The reason of a failure; ends the line. */
 static void write_remark(FILE *out, const cairn_compared *a)
 {
     const char *text = a->error.message[0] ? a->error.message : cairn_status_text(a->status);
-    fputs(",\"", out);
-    for (const char *c = a->status == CAIRN_OK ? "" : text; *c; c++) {
-        if (*c == '"')
-            fputc('"', out);
-        fputc(*c, out);
-    }
-    fputs("\"\n", out);
+    fputc(',', out);
+    cairn_csv_quote(out, a->status == CAIRN_OK ? "" : text);
+    fputc('\n', out);
 }
 
 /* One line of compare.csv, in the order of the names that write_csv writes. A run without steps has

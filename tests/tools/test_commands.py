@@ -332,6 +332,14 @@ bodies:
   - {shape: {sphere: {radius: 0.1}}, mass: 1, position: [0.9, 0, 0], velocity: [1, 0, 0]}
 run: {time_step: 0.01, duration: 0.01, tolerance: 1e-10, paraview: false, picture: false}
 """
+NAMED = """cairn: 1
+materials: {"gr\u00fcn": {friction: 0.5}}
+bodies:
+  - {name: 'a, "b" \\', shape: {box: {size: [1, 1, 1]}}, mass: 1}
+  - {shape: {sphere: {radius: 0.2}}, mass: 1, position: [1, 0, 0]}
+  - {name: ball, shape: {sphere: {radius: 0.2}}, mass: 1, position: [2, 0, 0]}
+run: {time_step: 0.01, duration: 0.01, paraview: false, picture: false}
+"""
 POLYLINE = """cairn: 1
 title: A ditch
 dimension: 2
@@ -458,13 +466,29 @@ class Export(unittest.TestCase):
         falling = [r for r in rows if r["body"] == "3"][2]
         self.assertAlmostEqual(float(falling["vz"]), -10 * 0.1)
 
+    def test_names_travel(self):
+        """Into tables and scenes, also those with commas, quotes and other letters."""
+        self.assertEqual([(r["name"], r["material"]) for r in self.table()[:5]],
+                         [("floor", "rock"), ("box", "rock"), ("low", "rock"), ("high", "rubber"), ("side", "rubber")])
+        make_run(self.home.name, NAMED, "named")
+        self.export("named", "--csv", "named.csv")
+        with open(self.path("named.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(r["name"], r["material"]) for r in rows[:3]],
+                         [('a, "b" \\', "gr\u00fcn"), ("", "gr\u00fcn"), ("ball", "gr\u00fcn")])
+        self.assertEqual([float(r["x"]) for r in rows[:3]], [0, 1, 2])
+        self.export("named", "--gltf", "named.glb")
+        nodes = self.glb("named.glb")[0]["nodes"]
+        self.assertEqual([(n["name"], n["extras"]["material"]) for n in nodes[:3]],
+                         [('a, "b" \\', "gr\u00fcn"), ("body 1", "gr\u00fcn"), ("ball", "gr\u00fcn")])
+
     def test_a_scene_of_gltf_moves_as_the_run_did(self):
         said = self.export("run", "--gltf", "run.glb")
         self.assertRegex(said, r"run\.glb: 0\.\d\d MB")
         glb = self.glb("run.glb")
         about = glb[0]
         self.assertEqual(len(about["nodes"]), 4 + 1)  # the floor is without end; one node is above all
-        node = next(i for i, n in enumerate(about["nodes"]) if n["name"] == "body 3")
+        node = next(i for i, n in enumerate(about["nodes"]) if n["name"] == "high")
         channel = next(c for c in about["animations"][0]["channels"]
                        if c["target"] == {"node": node, "path": "translation"})
         sampler = about["animations"][0]["samplers"][channel["sampler"]]
