@@ -95,6 +95,12 @@ typedef struct cairn_plot_page {
 /** Begin a gnuplot script with the common style of all diagrams of cairn: page, grid, border and
  *  legend. */
 CAIRN_API void cairn_plot_begin(FILE *out, const cairn_plot_page *page);
+/** The range of an axis, 'x' or 'y', whose numbers are between these: gnuplot chooses it, but needs
+ *  one, and else warns, where all numbers are the same. */
+CAIRN_API void cairn_plot_range(FILE *out, char axis, double low, double high);
+/** The label of an axis, 'x' or 'y', as people write it: spaces for underscores, m² for m^2; with
+ *  the unit in parentheses unless it is "". */
+CAIRN_API void cairn_plot_label(FILE *out, char axis, const char *name, const char *unit);
 /** The colour of curve 0, 1, ... as "#1b6ca8"; they begin again after eight. */
 CAIRN_API const char *cairn_plot_colour(int series);
 

@@ -255,7 +255,7 @@ class Stat(unittest.TestCase):
         for name in ("energy", "surface"):
             picture = os.path.join(self.home.name, "run", "plots", f"{name}.svg")
             text = "".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
-            self.assertIn("A column: ", text)
+            self.assertIn("A column", text)
         self.assertIn("t = 0.1 s", text)
         self.assertIn("position (m)", text)
         self.cairn("plot", "run", "slices", "--region", "-0.5,0.5,*,*")
@@ -263,6 +263,8 @@ class Stat(unittest.TestCase):
         text = "".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
         for label in ("fraction", "vy (m/s)", "t = 0.05 s"):
             self.assertIn(label, text)
+        done = self.cairn("plot", "run")  # some are the same throughout
+        self.assertNotIn("arning", done.stdout + done.stderr)
         done = self.cairn("plot", "run", "mixing", "--out", "pictures")
         self.assertIn("not drawn: no frame has grains of two classes in the region", done.stderr)
 
@@ -726,7 +728,19 @@ class Sweep(unittest.TestCase):
             self.assertAlmostEqual(row["displacement +-"], 4.302652729911275 * statistics.stdev(d) / 3 ** 0.5,
                                    delta=1e-12)
         with open(self.path("s", "sweep.gp"), encoding="utf-8") as script:
-            self.assertIn("with yerrorlines", script.read())
+            text = script.read()
+        self.assertIn("with yerrorlines", text)
+        self.assertIn("\\nmeans of 3 runs; bars: 95 % confidence intervals of the means", text)
+        for label in ("xlabel 'friction'", "ylabel 'displacement (m)'", "ylabel 'energy.friction loss (J)'"):
+            self.assertIn(f"set {label}\n", text)
+        self.sweep("--vary", "run.time_step=1e-3,2e-3", "--vary", "friction=0.2,0.5", "--out", "steps",
+                   "--result", "displacement")
+        with open(self.path("steps", "sweep.gp"), encoding="utf-8") as script:
+            text = script.read()
+        self.assertIn("\\neach point is one run", text)
+        self.assertIn("set xlabel 'run.time step (s)'\n", text)
+        self.assertIn("$curve1 using 1:4 with linespoints", text)
+        self.assertIn("$curve1 << END\n0.001 0.5 1 ", text)
         self.assertTrue(os.path.getsize(self.path("s", "sweep.h5")) > 1000)
 
     def test_finished_runs_are_kept_and_a_killed_sweep_goes_on(self):
