@@ -242,23 +242,21 @@ static bool has_bars(const cairn_table *means, int runs)
     return range[1] > 1;
 }
 
-/* What a point is, and what its bar; column `runs` has the number of runs of each point. */
+/* The scene, what a point is, and what its bar; column `runs` has the number of runs of each. */
 static void write_title(const cairn_table *means, int runs, const char *scene, FILE *out)
 {
+    char title[SWEEP_PATH + 128], count[64];
     double range[2];
     find_range(means, runs, false, range);
-    fprintf(out, "title '");
-    for (const char *c = scene; *c; c++)
-        fputs(*c == '\'' ? "\'\'" : (const char[]){ *c, '\0' }, out);
-    fprintf(out, "' . \"\\n");
-    if (!has_bars(means, runs))
-        fprintf(out, "each point is one run");
-    else if (range[0] == range[1])
-        fprintf(out, "means of %g runs; bars: 95 %% confidence intervals of the means", range[0]);
+    snprintf(count, sizeof count, range[0] < range[1] ? "%g to %g" : "%g", range[0], range[1]);
+    if (has_bars(means, runs))
+        snprintf(title, sizeof title,
+                 "%.4000s\nmeans of %s runs; bars: 95 %% confidence intervals of the means", scene,
+                 count);
     else
-        fprintf(out, "means of %g to %g runs; bars: 95 %% confidence intervals of the means",
-                range[0], range[1]);
-    fprintf(out, "\"\n");
+        snprintf(title, sizeof title, "%.4000s\neach point is one run", scene);
+    fputs("title ", out);
+    cairn_plot_title(out, title);
 }
 
 /* Whether row i is the first one with these keys but the first: it begins curve k. */

@@ -95,6 +95,8 @@ typedef struct cairn_plot_page {
 /** Begin a gnuplot script with the common style of all diagrams of cairn: page, grid, border and
  *  legend. */
 CAIRN_API void cairn_plot_begin(FILE *out, const cairn_plot_page *page);
+/** A title in quotes, after "set title" or "title", broken into lines that fit. */
+CAIRN_API void cairn_plot_title(FILE *out, const char *title);
 /** The range of an axis, 'x' or 'y', whose numbers are between these: gnuplot chooses it, but needs
  *  one, and else warns, where all numbers are the same. */
 CAIRN_API void cairn_plot_range(FILE *out, char axis, double low, double high);

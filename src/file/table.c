@@ -308,7 +308,7 @@ static int count_lines(const char *title)
 }
 
 /* The title, broken into lines that the picture is wide enough for. */
-static void write_title(FILE *out, const char *title)
+void cairn_plot_title(FILE *out, const char *title)
 {
     for (const char *line = title; line; line = next_line(line)) {
         char text[512];
@@ -376,7 +376,7 @@ static void write_head(FILE *out, const cairn_statistic_table *t, const char *ti
         write_layout(out, t, count, above);
     else
         fputs("set title ", out);
-    write_title(out, title);
+    cairn_plot_title(out, title);
 }
 
 /* Write the data of a series, or of one frame, into the script itself, so that it can be moved

@@ -730,14 +730,14 @@ class Sweep(unittest.TestCase):
         with open(self.path("s", "sweep.gp"), encoding="utf-8") as script:
             text = script.read()
         self.assertIn("with yerrorlines", text)
-        self.assertIn("\\nmeans of 3 runs; bars: 95 % confidence intervals of the means", text)
+        self.assertIn("'means of 3 runs; bars: 95 % confidence intervals of the means'\n", text)
         for label in ("xlabel 'friction'", "ylabel 'displacement (m)'", "ylabel 'energy.friction loss (J)'"):
             self.assertIn(f"set {label}\n", text)
         self.sweep("--vary", "run.time_step=1e-3,2e-3", "--vary", "friction=0.2,0.5", "--out", "steps",
                    "--result", "displacement")
         with open(self.path("steps", "sweep.gp"), encoding="utf-8") as script:
             text = script.read()
-        self.assertIn("\\neach point is one run", text)
+        self.assertIn("'each point is one run'\n", text)
         self.assertIn("set xlabel 'run.time step (s)'\n", text)
         self.assertIn("$curve1 using 1:4 with linespoints", text)
         self.assertIn("$curve1 << END\n0.001 0.5 1 ", text)
