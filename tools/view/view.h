@@ -103,6 +103,8 @@ cairn_status cairn_view_export_vtkhdf(cairn_recording *run, int dimension, const
 extern const unsigned char cairn_view_page[];
 /* 0: the program was built without it. */
 extern const size_t cairn_view_page_bytes;
+/* What a program without it says. */
+extern const char cairn_view_no_page[];
 
 /* ---- the server, on 127.0.0.1 ---------------------------------------------------------------- */
 
