@@ -195,24 +195,28 @@ static void print_verdict(const cairn_step_check *c)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static void draw(const cairn_step_check *c, const cairn_arguments *arguments)
+/* The folder of the picture: that of --out, or `plots` in the folder of the run. */
+static void find_folder(const cairn_arguments *arguments, char *out, size_t capacity)
 {
-    char folder[4096];
-    cairn_error error = { 0 };
     struct stat about;
     bool inside = stat(arguments->operand, &about) == 0 && S_ISDIR(about.st_mode);
     const char *slash = strrchr(arguments->operand, '/');
     if (arguments->out)
-        snprintf(folder, sizeof folder, "%s", arguments->out);
+        snprintf(out, capacity, "%s", arguments->out);
     else if (inside)
-        snprintf(folder, sizeof folder, "%s/plots", arguments->operand);
+        snprintf(out, capacity, "%s/plots", arguments->operand);
     else
-        snprintf(folder, sizeof folder, "%.*splots",
-                 slash ? (int)(slash - arguments->operand + 1) : 0, arguments->operand);
+        snprintf(out, capacity, "%.*splots", slash ? (int)(slash - arguments->operand + 1) : 0,
+                 arguments->operand);
+}
+
+static int draw(const cairn_step_check *c, const char *folder)
+{
+    cairn_error error = { 0 };
     cairn_status status = cairn_step_check_write(c, folder, &error);
     if (status != CAIRN_OK) {
         cairn_error_print(status, &error);
-        return;
+        return EXIT_FAILED;
     }
     cairn_plot_outcome outcome = cairn_plot_draw(folder, "step-length.gp", "step-length.svg");
     if (outcome == PLOT_DRAWN)
@@ -222,9 +226,10 @@ static void draw(const cairn_step_check *c, const cairn_arguments *arguments)
                 "%s/step-length.svg: note: not drawn: gnuplot %s; step-length.gp is its "
                 "script\n",
                 folder, outcome == PLOT_NO_GNUPLOT ? "is not installed" : "failed");
+    return EXIT_DONE;
 }
 
-static int report(const cairn_step_check *c, const cairn_arguments *arguments)
+static int report(const cairn_step_check *c, const char *folder)
 {
     printf("%s\nstep %g s, tolerance %g; %s%g s of the scene, %d samples\n\n",
            c->title[0] ? c->title : "a run", c->time_step, c->tolerance,
@@ -234,8 +239,7 @@ static int report(const cairn_step_check *c, const cairn_arguments *arguments)
              "scene\nmade the run, or a program changed it.\n");
     print_quantities(c);
     print_verdict(c);
-    draw(c, arguments);
-    return EXIT_DONE;
+    return draw(c, folder);
 }
 
 /* What is wrong with a scene has an exit code of its own. */
@@ -270,14 +274,21 @@ static int check_step(const cairn_arguments *arguments)
                                                .override_count = arguments->override_count,
                                                .progress = on_progress,
                                                .context = &w };
-    cairn_step_check *check = cairn_block_take(1, sizeof *check);
+    char folder[4096];
+    cairn_run_info info;
     cairn_error error = { 0 };
+    cairn_status status = cairn_run_read_info(arguments->operand, &info, &error);
+    if (status != CAIRN_OK)
+        return tell_failure(arguments, status, &error);
+    find_folder(arguments, folder, sizeof folder);
+    if (cairn_folder_prepare("explain", folder) != EXIT_DONE)
+        return EXIT_FAILED;
+    cairn_step_check *check = cairn_block_take(1, sizeof *check);
     cairn_interrupt_watch();
-    cairn_status status =
+    status =
         check ? cairn_run_check_step(arguments->operand, &options, check, &error) : CAIRN_NO_MEMORY;
     cairn_progress_end(&w.view);
-    int code =
-        status == CAIRN_OK ? report(check, arguments) : tell_failure(arguments, status, &error);
+    int code = status == CAIRN_OK ? report(check, folder) : tell_failure(arguments, status, &error);
     cairn_block_free(check);
     return code;
 }

@@ -370,6 +370,7 @@ run: {time_step: 5e-3, duration: 1, tolerance: 0.3, paraview: false, picture: fa
                                    (["--step-length", "--duration", "0"], 2, "expected a number > 0, in s"),
                                    (["--step-length", "--seconds", "soon"], 2, "expected a number > 0, in s"),
                                    (["--step-length", "--scene", "none.yaml"], 1, "none.yaml"),
+                                   (["--step-length", "--out", "out/ball/run.h5/none"], 1, "Not a directory"),
                                    (["--step-length", "--set", "run.steps=3"], 3, "unknown key 'steps'")):
             self.assertIn(piece, self.run_cairn("explain", "out/ball", *words, code=code).stderr, words)
         self.assertIn("none", self.run_cairn("explain", "none", "--step-length", code=1).stderr)

@@ -631,6 +631,9 @@ class Export(unittest.TestCase):
         self.assertIn("found -1 s", self.export("run", "--png", "-1", code=3))
         self.assertFalse(os.path.exists(self.path("run.png")))
         self.export("nothing", "--csv", "none.csv", code=1)
+        for flag, name in (("--csv", "no/t.csv"), ("--gltf", "no/t.glb"), ("--vtkhdf", "no/t.vtkhdf")):
+            said = self.export("run", flag, name, code=1)
+            self.assertRegex(said, rf"\A{name}(\.part)?: cannot create: No such file or directory\n")
         self.assertFalse(os.path.exists(self.path("none.csv")))
         bare = self.path("bin")
         os.makedirs(bare, exist_ok=True)

@@ -411,6 +411,7 @@ static cairn_status write_file(scene *s, const char *path, int64_t *bytes)
     if (!json)
         return fail(s, CAIRN_IO_FAILED, "cannot make a temporary file");
     write_json(s, json);
+    *s->error = (cairn_error){ 0 }; /* about a column that the run need not have */
     cairn_status status = cairn_output_create(path, &file, s->error);
     if (status == CAIRN_OK) {
         status = write_pieces(s, json, cairn_output_stream(file), bytes);

@@ -96,8 +96,10 @@ cairn_status cairn_view_export_csv(cairn_recording *run, const char *path, int64
     cairn_view_names names = { 0 };
     *rows = 0;
     cairn_status status = cairn_view_names_fill(run, &names, error);
-    if (status == CAIRN_OK)
+    if (status == CAIRN_OK) {
+        *error = (cairn_error){ 0 }; /* about a column that the run need not have */
         status = cairn_output_create(path, &file, error);
+    }
     if (status == CAIRN_OK) {
         status = write_frames(run, &names, cairn_output_stream(file), rows, error);
         cairn_status ended = cairn_output_commit(file, error);
