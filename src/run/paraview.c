@@ -99,7 +99,8 @@ static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
 static const char *name_of(const cairn_run_paraview *p, uint64_t uid)
 {
     const cairn_scene *scene = p->scene;
-    return scene && uid < (uint64_t)scene->body_count ? scene->body_names[uid] : NULL;
+    bool there = scene && scene->body_names && uid < (uint64_t)scene->body_count;
+    return there ? scene->body_names[uid] : NULL;
 }
 
 static const char *material_of(const cairn_run_paraview *p, int32_t material)
@@ -113,7 +114,7 @@ static const char *material_of(const cairn_run_paraview *p, int32_t material)
 static bool has_names(const cairn_run_paraview *p)
 {
     for (int i = 0; p->scene && i < p->scene->body_count; i++)
-        if (p->scene->body_names[i])
+        if (name_of(p, (uint64_t)i))
             return true;
     return false;
 }

@@ -337,7 +337,8 @@ static const char *const scene_solids =
     "materials: {stone: {friction: 0.4}}\n"
     "bodies:\n"
     "  - {motion: fixed, shape: {half_space: {}}}\n"
-    "  - {motion: driven, shape: {box: {size: [1.6, 0.1, 0.3]}}, position: [0, 0, 0.16],\n"
+    "  - {name: bar, motion: driven, shape: {box: {size: [1.6, 0.1, 0.3]}}, position: [0, 0, "
+    "0.16],\n"
     "     drivers: [{rotation: {angular_velocity: [0, 0, 2]}}]}\n"
     "generators:\n"
     "  - grid: {count: [9, 9, 1], spacing: [0.25, 0.25, 0.2], origin: [-1, -1, 0.02], radius: "
@@ -850,6 +851,8 @@ static int64_t polygons_of(const folder *f, int frame, int pieces)
         data[bytes] = 0;
         const char *head = strstr((const char *)data, "NumberOfPolys=\"");
         sum += strtoll(head + strlen("NumberOfPolys=\""), NULL, 10);
+        CHECK_CONTAINS((const char *)data, "Name=\"name\""); /* the same arrays in all pieces */
+        CHECK_CONTAINS((const char *)data, "Name=\"material_name\"");
         free(data);
     }
     return sum;
