@@ -67,6 +67,13 @@ typedef struct cairn_sweep_arguments {
     bool slurm;
 } cairn_sweep_arguments;
 
+/* The flags of `cairn explain`; zero is the default of each. */
+typedef struct cairn_explain_arguments {
+    bool step_length;
+    double duration, seconds; /* s: simulated time; wall time */
+    const char *scene;        /* NULL: the text in the run    */
+} cairn_explain_arguments;
+
 /* The arguments of a command. */
 typedef struct cairn_arguments {
     const char *operand;         /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
@@ -91,6 +98,7 @@ typedef struct cairn_arguments {
     cairn_reproduce_arguments reproduce;
     cairn_export_arguments export;
     cairn_sweep_arguments sweep;
+    cairn_explain_arguments explain;
 } cairn_arguments;
 
 /* A flag: its name, whether a value follows, and the function that stores it. */

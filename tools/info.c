@@ -1,4 +1,4 @@
-/* info.c - `cairn check`, `cairn info` and `cairn explain`: what a scene or a run holds. */
+/* info.c - `cairn check` and `cairn info`: what a scene or a run holds. */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -388,26 +388,4 @@ const cairn_command cairn_command_info = {
     .details = "A folder or an HDF5 file is read as a run, anything else as a scene.",
     .flags = info_flags,
     .run = info,
-};
-
-/* ---- cairn explain --------------------------------------------------------------------------- */
-
-static int explain(const cairn_arguments *arguments)
-{
-    cairn_error error = { 0 };
-    cairn_status status = cairn_run_explain(arguments->operand, stdout, &error);
-    if (status == CAIRN_OK)
-        return EXIT_DONE;
-    cairn_error_print(status, &error);
-    return EXIT_FAILED;
-}
-
-static const cairn_flag *const explain_flags[] = { NULL };
-
-const cairn_command cairn_command_explain = {
-    .name = "explain",
-    .operand = "RUN",
-    .summary = "Explain what was slow in a run, where accuracy was lost, and what to change",
-    .flags = explain_flags,
-    .run = explain,
 };

@@ -323,7 +323,7 @@ static int draw(const cairn_statistic_table *t, const char *run_title, const cha
 {
     char title[256], script[64], picture[64];
     cairn_error error = { 0 };
-    snprintf(title, sizeof title, "%s: %s", run_title, summary_of(t));
+    snprintf(title, sizeof title, "%s\n%s", run_title, summary_of(t));
     snprintf(script, sizeof script, "%s.gp", t->name);
     snprintf(picture, sizeof picture, "%s.svg", t->name);
     cairn_status status = cairn_statistic_plot_write(t, title, folder, &error);

@@ -243,30 +243,64 @@ static bool exists(const char *path)
 
 /* Totals of a run that are results. */
 static const struct {
-    const char *name;
+    const char *name, *unit;
     size_t offset;
     char type;       /* r: double, l: int64_t, i: int                                      */
     const char *key; /* in summary.json, where it is the first of this name; NULL: the name */
 } totals[] = {
-    { "time", offsetof(cairn_run_summary, time), 'r', NULL },
-    { "steps", offsetof(cairn_run_summary, steps), 'l', NULL },
-    { "bodies", offsetof(cairn_run_summary, bodies), 'l', NULL },
-    { "uncertified", offsetof(cairn_run_summary, uncertified), 'l', NULL },
-    { "displacement", offsetof(cairn_run_summary, displacement), 'r', "largest_displacement" },
-    { "kinetic", offsetof(cairn_run_summary, energy.kinetic), 'r', NULL },
-    { "potential", offsetof(cairn_run_summary, energy.potential), 'r', NULL },
-    { "friction_loss", offsetof(cairn_run_summary, energy.friction_loss), 'r', NULL },
-    { "impact_loss", offsetof(cairn_run_summary, energy.impact_loss), 'r', NULL },
-    { "driver_work", offsetof(cairn_run_summary, energy.driver_work), 'r', NULL },
-    { "mean_active", offsetof(cairn_run_summary, mean_active), 'r', NULL },
-    { "max_active", offsetof(cairn_run_summary, max_active), 'i', NULL },
-    { "mean_iterations", offsetof(cairn_run_summary, mean_iterations), 'r', "mean" },
-    { "penetration", offsetof(cairn_run_summary, worst.penetration), 'r', NULL },
-    { "packing", offsetof(cairn_run_summary, packing.fraction), 'r', "fraction" },
-    { "wall_seconds", offsetof(cairn_run_summary, wall_seconds), 'r', NULL },
+    { "time", "s", offsetof(cairn_run_summary, time), 'r', NULL },
+    { "steps", "", offsetof(cairn_run_summary, steps), 'l', NULL },
+    { "bodies", "", offsetof(cairn_run_summary, bodies), 'l', NULL },
+    { "uncertified", "", offsetof(cairn_run_summary, uncertified), 'l', NULL },
+    { "displacement", "m", offsetof(cairn_run_summary, displacement), 'r', "largest_displacement" },
+    { "kinetic", "J", offsetof(cairn_run_summary, energy.kinetic), 'r', NULL },
+    { "potential", "J", offsetof(cairn_run_summary, energy.potential), 'r', NULL },
+    { "friction_loss", "J", offsetof(cairn_run_summary, energy.friction_loss), 'r', NULL },
+    { "impact_loss", "J", offsetof(cairn_run_summary, energy.impact_loss), 'r', NULL },
+    { "driver_work", "J", offsetof(cairn_run_summary, energy.driver_work), 'r', NULL },
+    { "mean_active", "", offsetof(cairn_run_summary, mean_active), 'r', NULL },
+    { "max_active", "", offsetof(cairn_run_summary, max_active), 'i', NULL },
+    { "mean_iterations", "", offsetof(cairn_run_summary, mean_iterations), 'r', "mean" },
+    { "penetration", "m", offsetof(cairn_run_summary, worst.penetration), 'r', NULL },
+    { "packing", "", offsetof(cairn_run_summary, packing.fraction), 'r', "fraction" },
+    { "wall_seconds", "s", offsetof(cairn_run_summary, wall_seconds), 'r', NULL },
 };
 
 enum { TOTALS = sizeof totals / sizeof totals[0] };
+
+/* The unit of the last word of a path with dots as in --set, if an option of a scene has it. */
+static void unit_of_key(const char *word, char unit[32])
+{
+    const cairn_record *const records[] = { cairn_run_record(), cairn_step_record(),
+                                            cairn_material_record(), cairn_body_record() };
+    for (int i = 0; i < 4 && !unit[0]; i++)
+        for (int k = 0; k < records[i]->option_count; k++)
+            if (strcmp(records[i]->options[k].name, word) == 0)
+                snprintf(unit, 32, "%s", records[i]->options[k].unit);
+}
+
+void cairn_sweep_unit(const char *name, char unit[32])
+{
+    char statistic[96];
+    const char *dot = strchr(name, '.');
+    unit[0] = '\0';
+    for (int i = 0; i < TOTALS; i++)
+        if (strcmp(totals[i].name, name) == 0)
+            snprintf(unit, 32, "%s", totals[i].unit);
+    if (!dot || (size_t)(dot - name) >= sizeof statistic)
+        return;
+    snprintf(statistic, sizeof statistic, "%.*s", (int)(dot - name), name);
+    for (int dimension = 3; dimension >= 2 && !unit[0]; dimension--) {
+        cairn_statistic_table t;
+        if (cairn_statistic_table_create(statistic, dimension, &t) != CAIRN_OK)
+            break;
+        for (int k = 0; k < t.column_count; k++)
+            if (strcmp(t.columns[k].name, dot + 1) == 0)
+                snprintf(unit, 32, "%s", t.columns[k].unit);
+        cairn_statistic_table_destroy(&t);
+    }
+    unit_of_key(strrchr(name, '.') + 1, unit);
+}
 
 /* A table of one row while it is filled. */
 typedef struct row {

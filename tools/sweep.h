@@ -28,6 +28,8 @@ typedef struct cairn_sweep_plan {
 double cairn_sweep_value(const cairn_sweep_plan *sweep, int r, int k);
 /* DIR/run_0001/name; without a name the folder itself. `path` has SWEEP_PATH bytes. */
 void cairn_sweep_path(const cairn_sweep_plan *sweep, int r, const char *name, char *path);
+/* The unit of a result, or of a key that is a path with dots; "": it has none. */
+void cairn_sweep_unit(const char *name, char unit[32]);
 
 /* Write the tables and the picture of all runs that are done (sweep_tables.c). An exit code. */
 int cairn_sweep_report(const cairn_sweep_plan *sweep);

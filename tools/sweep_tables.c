@@ -11,7 +11,7 @@
 
 typedef cairn_sweep_plan sweep;
 
-enum { PANELS = 6 };
+enum { PANELS = 6, CURVES = 8 }; /* at most */
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
@@ -205,66 +205,152 @@ static bool average_all(const sweep *s, const cairn_table *t, collected *out)
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
+/* The smallest and largest number of a column; `bars`: with those of the next column. */
+static void find_range(const cairn_table *t, int column, bool bars, double range[2])
+{
+    range[0] = HUGE_VAL;
+    range[1] = -HUGE_VAL;
+    for (int64_t i = 0; i < t->row_count; i++) {
+        const double *value = t->values + i * t->column_count + column;
+        double bar = bars && value[1] > 0 ? value[1] : 0;
+        range[0] = fmin(range[0], value[0] - bar);
+        range[1] = fmax(range[1], value[0] + bar);
+    }
+}
+
 /* Whether a result differs between the points: others, and those that are not known, are not worth
  * a panel. */
 static bool varies(const cairn_table *t, int column)
 {
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int64_t i = 0; i < t->row_count; i++) {
-        low = fmin(low, t->values[i * t->column_count + column]);
-        high = fmax(high, t->values[i * t->column_count + column]);
-    }
-    return low < high;
+    double range[2];
+    find_range(t, column, false, range);
+    return range[0] < range[1];
 }
 
-/* The result in column y against the first key: a curve for each combination of the other keys,
- * with error bars where there are several runs. */
-static void write_panel(const cairn_table *means, int keys, int y, FILE *out)
+static void write_range(const cairn_table *t, int column, char axis, FILE *out)
 {
-    int curve = 0;
-    fprintf(out, "set xlabel '%s'\nset ylabel '%s'\n", means->columns[0], means->columns[y]);
-    for (int64_t i = 0; i < means->row_count && curve < 8; i++) {
+    double range[2];
+    find_range(t, column, axis == 'y', range);
+    cairn_plot_range(out, axis, range[0], range[1]);
+}
+
+/* Whether a point has several runs, by the column of their number. */
+static bool has_bars(const cairn_table *means, int runs)
+{
+    double range[2];
+    find_range(means, runs, false, range);
+    return range[1] > 1;
+}
+
+/* The scene, what a point is, and what its bar; column `runs` has the number of runs of each. */
+static void write_title(const cairn_table *means, int runs, const char *scene, FILE *out)
+{
+    char title[SWEEP_PATH + 128], count[64];
+    double range[2];
+    find_range(means, runs, false, range);
+    snprintf(count, sizeof count, range[0] < range[1] ? "%g to %g" : "%g", range[0], range[1]);
+    if (has_bars(means, runs))
+        snprintf(title, sizeof title,
+                 "%.4000s\nmeans of %s runs; bars: 95 %% confidence intervals of the means", scene,
+                 count);
+    else
+        snprintf(title, sizeof title, "%.4000s\neach point is one run", scene);
+    fputs("title ", out);
+    cairn_plot_title(out, title);
+}
+
+/* Whether row i is the first one with these keys but the first: it begins curve k. */
+static bool begins_curve(const cairn_table *means, int keys, int64_t i)
+{
+    const double *r = means->values + i * means->column_count;
+    int64_t first = 0;
+    while (first < i && memcmp(means->values + first * means->column_count + 1, r + 1,
+                               (size_t)(keys - 1) * sizeof *r) != 0)
+        first++;
+    return first == i;
+}
+
+/* The rows of the curve that begins in a row, as a block of data. */
+static void write_block(const cairn_table *means, int keys, int64_t from, int curve, FILE *out)
+{
+    const double *first = means->values + from * means->column_count;
+    fprintf(out, "$curve%d << END\n", curve);
+    for (int64_t i = from; i < means->row_count; i++) {
         const double *r = means->values + i * means->column_count;
-        int64_t first = 0; /* the first row with these other keys begins a curve */
-        while (first < i && memcmp(means->values + first * means->column_count + 1, r + 1,
-                                   (size_t)(keys - 1) * sizeof *r) != 0)
-            first++;
-        if (first < i)
-            continue;
-        fprintf(out, "%s$data using ($1", curve ? ", \\\n     " : "plot ");
-        for (int k = 1; k < keys; k++)
-            fprintf(out, " + ($%d == %.15g ? 0 : 1/0)", k + 1, r[k]);
-        fprintf(out,
-                "):%d:($%d >= 0 ? $%d : 0) with yerrorlines lw 2 pt 7 ps 0.4 lc rgb '%s' title '",
-                y + 1, y + 2, y + 2, cairn_plot_colour(curve));
-        for (int k = 1; k < keys; k++)
+        bool same = memcmp(r + 1, first + 1, (size_t)(keys - 1) * sizeof *r) == 0;
+        for (int k = 0; k < means->column_count && same; k++)
+            fprintf(out, "%.15g%s", r[k], k + 1 < means->column_count ? " " : "\n");
+    }
+    fprintf(out, "END\n");
+}
+
+/* A curve for each combination of the other keys, CURVES at most; `from` receives their first rows.
+ * The script has its data inside, as those of other commands. */
+static int write_curves(const cairn_table *means, int keys, int64_t from[CURVES], FILE *out)
+{
+    int curves = 0;
+    for (int64_t i = 0; i < means->row_count && curves < CURVES; i++)
+        if (begins_curve(means, keys, i)) {
+            write_block(means, keys, i, curves, out);
+            from[curves++] = i;
+        }
+    return curves;
+}
+
+/* What is drawn: the means, how many keys they have, and the curves with their first rows. */
+typedef struct picture {
+    const cairn_table *means;
+    int keys, curves;
+    bool bars; /* some point has several runs */
+    int64_t from[CURVES];
+} picture;
+
+/* The result in column y against the first key, with error bars where there are several runs. */
+static void write_panel(const picture *p, int y, FILE *out)
+{
+    const cairn_table *means = p->means;
+    char unit[32];
+    cairn_sweep_unit(means->columns[0], unit);
+    cairn_plot_label(out, 'x', means->columns[0], unit);
+    cairn_sweep_unit(means->columns[y], unit);
+    cairn_plot_label(out, 'y', means->columns[y], unit);
+    write_range(means, 0, 'x', out);
+    write_range(means, y, 'y', out);
+    for (int c = 0; c < p->curves; c++) {
+        const double *r = means->values + p->from[c] * means->column_count;
+        fprintf(out, "%s$curve%d using 1:%d", c ? ", \\\n     " : "plot ", c, y + 1);
+        if (p->bars)
+            fprintf(out, ":($%d >= 0 ? $%d : 0)", y + 2, y + 2);
+        fprintf(out, " with %s lw 2 pt 7 ps 0.4 lc rgb '%s' title '",
+                p->bars ? "yerrorlines" : "linespoints", cairn_plot_colour(c));
+        for (int k = 1; k < p->keys; k++)
             fprintf(out, "%s%s = %g", k > 1 ? ", " : "", means->columns[k], r[k]);
         fprintf(out, "'");
-        curve++;
     }
     fprintf(out, "\n");
 }
 
-/* The script has its data inside, as those of other commands. */
 static void write_script(const sweep *s, const cairn_table *means, FILE *out)
 {
-    int keys = 0, panels = 0, shown[PANELS];
+    picture p = { .means = means };
+    int panels = 0, shown[PANELS];
     for (int k = 0; k < s->key_count; k++)
-        keys += !s->keys[k].repeats;
-    for (int y = keys + 1; y < means->column_count && panels < PANELS; y += 2)
+        p.keys += !s->keys[k].repeats;
+    for (int y = p.keys + 1; y < means->column_count && panels < PANELS; y += 2)
         if (varies(means, y))
             shown[panels++] = y;
     if (panels == 0)
-        shown[panels++] = keys + 1;
+        shown[panels++] = p.keys + 1;
     cairn_plot_begin(out, &(cairn_plot_page){ "sweep.svg", 760, 120 + 260 * panels, true });
-    fprintf(out, "$data << END\n");
-    for (int64_t i = 0; i < means->row_count; i++)
-        for (int k = 0; k < means->column_count; k++)
-            fprintf(out, "%.15g%s", means->values[i * means->column_count + k],
-                    k + 1 < means->column_count ? " " : "\n");
-    fprintf(out, "END\nset multiplot layout %d,1\n", panels);
-    for (int p = 0; p < panels; p++)
-        write_panel(means, keys, shown[p], out);
+    p.bars = has_bars(means, p.keys);
+    p.curves = write_curves(means, p.keys, p.from, out);
+    fprintf(out,
+            "set offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
+            "set multiplot layout %d,1 ",
+            panels);
+    write_title(means, p.keys, s->arguments->operand, out);
+    for (int k = 0; k < panels; k++)
+        write_panel(&p, shown[k], out);
     fprintf(out, "unset multiplot\n");
 }
 

@@ -80,6 +80,11 @@ CAIRN_API const char *cairn_table_word(const cairn_table *table, int64_t row, in
 /** Free a table; NULL is allowed. */
 CAIRN_API void cairn_table_destroy(cairn_table *table);
 
+/** Write a text as a field of a CSV table: in quotes, with inner quotes doubled (RFC 4180). */
+CAIRN_API void cairn_csv_quote(FILE *out, const char *text);
+/** The same for JSON, with escapes. */
+CAIRN_API void cairn_json_quote(FILE *out, const char *text);
+
 /** A picture that gnuplot draws. */
 typedef struct cairn_plot_page {
     const char *picture; /* NAME.svg; the script writes NAME.svg.part                         */
@@ -90,6 +95,14 @@ typedef struct cairn_plot_page {
 /** Begin a gnuplot script with the common style of all diagrams of cairn: page, grid, border and
  *  legend. */
 CAIRN_API void cairn_plot_begin(FILE *out, const cairn_plot_page *page);
+/** A title in quotes, after "set title" or "title", broken into lines that fit. */
+CAIRN_API void cairn_plot_title(FILE *out, const char *title);
+/** The range of an axis, 'x' or 'y', whose numbers are between these: gnuplot chooses it, but needs
+ *  one, and else warns, where all numbers are the same. */
+CAIRN_API void cairn_plot_range(FILE *out, char axis, double low, double high);
+/** The label of an axis, 'x' or 'y', as people write it: spaces for underscores, m² for m^2; with
+ *  the unit in parentheses unless it is "". */
+CAIRN_API void cairn_plot_label(FILE *out, char axis, const char *name, const char *unit);
 /** The colour of curve 0, 1, ... as "#1b6ca8"; they begin again after eight. */
 CAIRN_API const char *cairn_plot_colour(int series);
 

@@ -305,6 +305,12 @@ CAIRN_API cairn_status cairn_recording_read(cairn_recording *recording,
                                             const cairn_recording_rows *rows, int parts,
                                             const void **data, size_t *bytes, cairn_error *error);
 
+/** The texts of a column, as "materials/name": `texts` receives `count` of them, valid until the
+ *  next call for this recording. A run without such a column has none. */
+CAIRN_API cairn_status cairn_recording_texts(cairn_recording *recording, const char *column,
+                                             const char *const **texts, int *count,
+                                             cairn_error *error);
+
 #ifdef __cplusplus
 }
 #endif

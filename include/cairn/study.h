@@ -40,6 +40,85 @@ CAIRN_API cairn_status cairn_run_series(const char *path, const char *name,
  *  which contacts did not settle, what to change. Fails as cairn_run_read_info. */
 CAIRN_API cairn_status cairn_run_explain(const char *path, FILE *out, cairn_error *error);
 
+/* ---- is the step of a run short enough? ------------------------------------------------------ */
+
+/** The runs of a check: the scene as it was, with half its time step, with a tenth of its
+ *  tolerance. */
+enum { CAIRN_STEP_PLAIN, CAIRN_STEP_HALVED, CAIRN_STEP_STRICT, CAIRN_STEP_RUNS };
+
+/** What the check says of a quantity. */
+typedef enum cairn_step_verdict {
+    CAIRN_STEP_FINE,     /* neither changes it by more than CAIRN_STEP_LIMIT                      */
+    CAIRN_STEP_TOO_LONG, /* half the step does, and more than twice as much as the tolerance      */
+    CAIRN_STEP_SENSITIVE /* the tolerance does, by at least half of what half the step does: chance
+                            or the tolerance                                                      */
+} cairn_step_verdict;
+
+/** A change of this share counts; a check takes about so many times as long as the run. */
+#define CAIRN_STEP_LIMIT 0.01
+#define CAIRN_STEP_COST  4.5
+
+/** A quantity in the runs of a check. */
+typedef struct cairn_step_quantity {
+    const char *name, *unit;
+    const char *scale_name;         /* what `scale` is */
+    double scale;                   /* what changes are shares of; in the same unit               */
+    double value[CAIRN_STEP_RUNS];  /* of the run; for places 0 in the first                      */
+    double change[CAIRN_STEP_RUNS]; /* its difference from the first as a share of `scale`        */
+    cairn_step_verdict verdict;
+} cairn_step_quantity;
+
+enum { CAIRN_STEP_QUANTITIES = 8, CAIRN_STEP_SAMPLES = 200 };
+
+/** The result of a check. */
+typedef struct cairn_step_check {
+    char title[128];
+    double time_step, tolerance; /* s, 1: of the first run */
+    double duration;             /* s: of each run         */
+    bool whole;                  /* as long as the scene's */
+    bool same_hash;              /* the first run ended in the state of the run that is checked; not
+                                    known unless `whole`  */
+    cairn_run_summary summary[CAIRN_STEP_RUNS];
+    cairn_step_quantity quantities[CAIRN_STEP_QUANTITIES];
+    int samples;                     /* of the series below, at equal distances    */
+    double time[CAIRN_STEP_SAMPLES]; /* s */
+    double series[CAIRN_STEP_QUANTITIES][CAIRN_STEP_RUNS][CAIRN_STEP_SAMPLES];
+} cairn_step_check;
+
+/** Progress, passed to the callback when a run begins and after each of its steps. */
+typedef struct cairn_step_progress {
+    int run;                    /* CAIRN_STEP_PLAIN, ...                                        */
+    double duration;            /* s: of each run                                               */
+    double wall_seconds;        /* of the run that is checked; 0: not known                     */
+    const cairn_progress *step; /* NULL: the run begins                                         */
+} cairn_step_progress;
+
+/** Returning false ends the check. */
+typedef bool cairn_step_progress_fn(const cairn_step_progress *progress, void *context);
+
+/** How to check. Zero is valid: the whole run, from the scene that it holds. */
+typedef struct cairn_step_check_options {
+    const char *scene; /* path; NULL: the text that the run holds                              */
+    double duration;   /* s: simulated time from the start of the scene; 0: all of it, or as much as
+                          `seconds` allows                                                       */
+    double seconds;    /* wall time for all runs, about; 0: no limit                             */
+    const char *const *overrides;
+    int override_count;
+    cairn_step_progress_fn *progress; /* NULL: nobody */
+    void *context;
+} cairn_step_check_options;
+
+/** Run the scene of a run (a folder or its run.h5) three times and compare the runs, at common
+ *  times. Writes nothing. CAIRN_STOPPED: the callback ended it; else fails as cairn_run_read_info,
+ *  cairn_scene_load and cairn_run. */
+CAIRN_API cairn_status cairn_run_check_step(const char *path,
+                                            const cairn_step_check_options *options,
+                                            cairn_step_check *out, cairn_error *error);
+/** Write `folder`/step-length.gp (made if missing), a script by which gnuplot draws the series into
+ *  step-length.svg.part. */
+CAIRN_API cairn_status cairn_step_check_write(const cairn_step_check *check, const char *folder,
+                                              cairn_error *error);
+
 /* ---- comparisons: schemes, solvers and time steps on the same scene -------------------------- */
 
 /** How far apart two runs are: distances between the places of a dynamic body in both, at times

@@ -14,6 +14,7 @@ import pytest
 
 import cairn
 from cairn import programs
+from conftest import ROOT
 
 BALL = {
     "cairn": 1, "title": "ball", "gravity": [0, 0, -9.81],
@@ -411,6 +412,8 @@ def test_a_page_in_a_notebook(run):
     try:
         page = run.view()
     except cairn.Error as error:
+        built = os.path.join(ROOT, "build", "viewer", "view.html.gz")
+        assert not os.path.exists(built), f"built without the page that is there: {error}"
         pytest.skip(str(error))
     assert page._repr_html_().startswith("<iframe") and "characters" in repr(page)
     path = os.path.join(os.path.dirname(run.path), "page.html")

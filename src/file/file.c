@@ -569,7 +569,7 @@ void cairn_number_text(double value, char *text)
         *comma = '.';
 }
 
-static void write_text(FILE *out, const char *text)
+void cairn_json_quote(FILE *out, const char *text)
 {
     fputc('"', out);
     for (const char *c = text; *c; c++) {
@@ -593,7 +593,7 @@ static void start_entry(cairn_json *json, const char *key)
     for (int i = 0; i < json->depth; i++)
         fputs("  ", json->out);
     if (key) {
-        write_text(json->out, key);
+        cairn_json_quote(json->out, key);
         fputs(": ", json->out);
     }
     json->empty = false;
@@ -650,7 +650,7 @@ void cairn_json_text(cairn_json *json, const char *key, const char *text)
 {
     start_entry(json, key);
     if (text)
-        write_text(json->out, text);
+        cairn_json_quote(json->out, text);
     else
         fputs("null", json->out);
 }
@@ -681,7 +681,7 @@ void cairn_json_texts(cairn_json *json, const char *key, const char *const *text
     fputc('[', json->out);
     for (int i = 0; i < count; i++) {
         fputs(i ? ", " : "", json->out);
-        write_text(json->out, texts[i]);
+        cairn_json_quote(json->out, texts[i]);
     }
     fputc(']', json->out);
 }

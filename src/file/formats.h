@@ -15,10 +15,12 @@
 #include "file/hdf5.h"
 
 typedef enum cairn_vtk_type {
-    CAIRN_VTK_REAL, /* double  */
-    CAIRN_VTK_INT,  /* int32_t */
-    CAIRN_VTK_LONG, /* int64_t */
-    CAIRN_VTK_BYTE  /* uint8_t */
+    CAIRN_VTK_REAL,  /* double  */
+    CAIRN_VTK_INT,   /* int32_t */
+    CAIRN_VTK_LONG,  /* int64_t */
+    CAIRN_VTK_BYTE,  /* uint8_t */
+    CAIRN_VTK_FLOAT, /* float  */
+    CAIRN_VTK_TEXT   /* const char *, NULL: "" */
 } cairn_vtk_type;
 
 /* A named array with `width` numbers for each point or cell, lent. */
@@ -42,12 +44,18 @@ typedef struct cairn_vtk_cells {
 typedef struct cairn_vtk_piece {
     double time; /* s, stored as field TimeValue */
     int64_t points;
-    const cairn_vec3 *x; /* m */
+    const cairn_vec3 *x;  /* m */
+    const float *x_float; /* m, if x is NULL: three numbers for each point */
+    bool packed;          /* compressed by zlib: smaller, but slower to write */
     cairn_vtk_cells cells;
     const cairn_vtk_array *point_arrays;
     int point_array_count;
     const cairn_vtk_array *cell_arrays;
     int cell_array_count;
+    /* cell arrays have `rows` rows, of which row i is that of the next repeat[i] cells; NULL: one
+     * row for each cell */
+    const int64_t *repeat;
+    int64_t rows;
 } cairn_vtk_piece;
 
 /* A regular grid of cubic cells with arrays over its cells, x fastest; lent during the call. */

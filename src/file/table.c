@@ -277,6 +277,48 @@ static void write_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
+/* Bytes of a text that fit into a line of the title: all, or those before the last space that
+ * fits. A line ends at a line break. Bytes that continue a letter of UTF-8 take no room. */
+static size_t line_length(const char *text)
+{
+    enum { LETTERS = 84 };
+    size_t space = 0, at = 0;
+    for (int letters = 0; text[at] && text[at] != '\n'; at++) {
+        letters += (text[at] & 0xc0) != 0x80;
+        if (letters > LETTERS)
+            return space > 0 ? space : at;
+        space = text[at] == ' ' ? at : space;
+    }
+    return at;
+}
+
+/* The next line of a title, NULL: there is none. */
+static const char *next_line(const char *line)
+{
+    const char *end = line + line_length(line);
+    return *end == ' ' || *end == '\n' ? end + 1 : *end ? end : NULL;
+}
+
+static int count_lines(const char *title)
+{
+    int lines = 0;
+    for (const char *line = title; line; line = next_line(line))
+        lines++;
+    return lines;
+}
+
+/* The title, broken into lines that the picture is wide enough for. */
+void cairn_plot_title(FILE *out, const char *title)
+{
+    for (const char *line = title; line; line = next_line(line)) {
+        char text[512];
+        snprintf(text, sizeof text, "%.*s", (int)line_length(line), line);
+        fputs(line == title ? "" : " . \"\\n\" . ", out);
+        write_quoted(out, text);
+    }
+    fputc('\n', out);
+}
+
 /* Names as people write them: spaces for underscores, m² for m^2. */
 static void write_words(FILE *out, const char *text)
 {
@@ -287,16 +329,6 @@ static void write_words(FILE *out, const char *text)
         else
             fputc(*c == '_' ? ' ' : *c, out);
     }
-}
-
-/* The label of an axis, with the unit in parentheses if there is one. */
-static void write_label(FILE *out, const char *axis, const char *name, const char *unit)
-{
-    fprintf(out, "set %slabel '", axis);
-    write_words(out, name);
-    fputs(unit[0] ? " (" : "", out);
-    write_words(out, unit);
-    fputs(unit[0] ? ")'\n" : "'\n", out);
 }
 
 /* The label of the y axis: the name of the statistic if a series has one panel only, else the
@@ -310,23 +342,24 @@ static void write_y_label(FILE *out, const cairn_statistic_table *t, const panel
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
                                    t->columns[p->column[i]].name);
     bool whole = t->series && all->count == 1;
-    write_label(out, "y", whole ? t->name : names, t->columns[p->column[0]].unit);
+    cairn_plot_label(out, 'y', whole ? t->name : names, t->columns[p->column[0]].unit);
 }
 
 /* ---- the script ----------------------------------------------------------------------------- */
 
-/* Space above and below all panels, and between two of them, in pixels. Panels of frames share
- * one legend and one x axis, at the bottom. */
-enum { ABOVE = 40, BELOW = 90, BETWEEN = 35, PANEL = 180 };
+/* Space for a line of the title, above and below all panels, and between two of them, in pixels.
+ * Panels of frames share one legend and one x axis, at the bottom. */
+enum { LINE = 18, ABOVE = 22, BELOW = 90, BETWEEN = 35, PANEL = 180 };
 
 /* gnuplot measures margins as fractions of the picture. The left one has room for numbers like
  * 1.6e-11 and a label, which gnuplot leaves out if it does not fit. */
-static void write_layout(FILE *out, int count, int height, bool series)
+static void write_layout(FILE *out, const cairn_statistic_table *t, int count, double above)
 {
+    double height = above + BELOW - BETWEEN + count * (PANEL + BETWEEN);
     fprintf(out, "set multiplot layout %d,1", count);
-    if (!series)
-        fprintf(out, " margins 0.13,0.97,%.4f,%.4f spacing 0,%.4f", (double)BELOW / height,
-                1 - (double)ABOVE / height, (double)BETWEEN / height);
+    if (!t->series)
+        fprintf(out, " margins 0.13,0.97,%.4f,%.4f spacing 0,%.4f", BELOW / height,
+                1 - above / height, BETWEEN / height);
     fputs(" title ", out);
 }
 
@@ -334,16 +367,16 @@ static void write_layout(FILE *out, int count, int height, bool series)
 static void write_head(FILE *out, const cairn_statistic_table *t, const char *title, int count)
 {
     char picture[64];
-    int height = count == 1 ? 480 : ABOVE + BELOW - BETWEEN + count * (PANEL + BETWEEN);
+    int above = ABOVE + LINE * count_lines(title);
+    int height = count == 1 ? 480 : above + BELOW - BETWEEN + count * (PANEL + BETWEEN);
     snprintf(picture, sizeof picture, "%s.svg", t->name);
     fprintf(out, "# %s.gp - run as: gnuplot %s.gp\n", t->name, t->name);
     cairn_plot_begin(out, &(cairn_plot_page){ picture, 760, height, true });
     if (count > 1)
-        write_layout(out, count, height, t->series);
+        write_layout(out, t, count, above);
     else
         fputs("set title ", out);
-    write_quoted(out, title);
-    fputc('\n', out);
+    cairn_plot_title(out, title);
 }
 
 /* Write the data of a series, or of one frame, into the script itself, so that it can be moved
@@ -413,13 +446,33 @@ static size_t first_of_test(const cairn_statistic_table *t, int strain)
     return first;
 }
 
+/* The smallest and largest number of a column in `rows` rows. */
+static void widen(const cairn_statistic_table *t, size_t first, int rows, int column,
+                  double range[2])
+{
+    for (size_t k = first; k < first + (size_t)rows; k++) {
+        double value = row_at(t, k)[column];
+        range[0] = isfinite(value) ? fmin(range[0], value) : range[0];
+        range[1] = isfinite(value) ? fmax(range[1], value) : range[1];
+    }
+}
+
 static void write_series(FILE *out, const cairn_statistic_table *t, const panels *all)
 {
     int x = along(t);
-    write_look(out, write_block(out, t, first_of_test(t, x), "data"));
+    size_t first = first_of_test(t, x);
+    int rows = write_block(out, t, first, "data");
+    double across[2] = { HUGE_VAL, -HUGE_VAL };
+    write_look(out, rows);
+    widen(t, first, rows, x, across);
+    cairn_plot_range(out, 'x', across[0], across[1]);
     for (int k = 0; k < all->count; k++) {
         const panel *p = &all->items[k];
-        write_label(out, "x", t->columns[x].name, t->columns[x].unit);
+        double range[2] = { HUGE_VAL, -HUGE_VAL };
+        for (int i = 0; i < p->count; i++)
+            widen(t, first, rows, p->column[i], range);
+        cairn_plot_range(out, 'y', range[0], range[1]);
+        cairn_plot_label(out, 'x', t->columns[x].name, t->columns[x].unit);
         write_y_label(out, t, all, k);
         for (int i = 0; i < p->count; i++) {
             write_curve(out, i, "data", x, p->column[i]);
@@ -436,21 +489,28 @@ static void write_frames(FILE *out, const cairn_statistic_table *t, const panels
 {
     size_t first[FRAMES_DRAWN];
     char name[32];
-    int count = choose_frames(t, first), points = 0;
+    int count = choose_frames(t, first), points[FRAMES_DRAWN] = { 0 };
+    double across[2] = { HUGE_VAL, -HUGE_VAL };
     for (int i = 0; i < count; i++) {
         snprintf(name, sizeof name, "frame%d", i);
-        points = write_block(out, t, first[i], name);
+        points[i] = write_block(out, t, first[i], name);
+        widen(t, first[i], points[i], 1, across);
     }
-    write_look(out, points);
+    write_look(out, points[count - 1]);
+    cairn_plot_range(out, 'x', across[0], across[1]);
     fputs(all->count > 1 ? "set key off\n" : "", out);
     for (int k = 0; k < all->count; k++) {
+        double range[2] = { HUGE_VAL, -HUGE_VAL };
+        for (int i = 0; i < count; i++)
+            widen(t, first[i], points[i], all->items[k].column[0], range);
+        cairn_plot_range(out, 'y', range[0], range[1]);
         if (k == all->count - 1) {
             if (all->count > 1)
                 fputs("set key default\n"
                       "set key at screen 0.5,screen 0.01 center bottom vertical maxrows 1 samplen "
                       "2.5\n",
                       out);
-            write_label(out, "x", t->columns[1].name, t->columns[1].unit);
+            cairn_plot_label(out, 'x', t->columns[1].name, t->columns[1].unit);
         }
         write_y_label(out, t, all, k);
         for (int i = 0; i < count; i++) {
@@ -483,6 +543,17 @@ cairn_status cairn_statistic_plot_write(const cairn_statistic_table *table, cons
 
 /* ---- the look of all diagrams ------------------------------------------------------------ */
 
+void cairn_csv_quote(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"')
+            fputc('"', out);
+        fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
 /* The common look of all diagrams that gnuplot draws. */
 
 static const char *const colours[] = { "#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad",
@@ -507,4 +578,22 @@ void cairn_plot_begin(FILE *out, const cairn_plot_page *page)
     fputs("set grid lc rgb '#dddddd'\nset border lc rgb '#555555'\n"
           "set key below center horizontal height 1 samplen 2.5\n",
           out);
+}
+
+void cairn_plot_range(FILE *out, char axis, double low, double high)
+{
+    double beside = low != 0 ? 0.01 * fabs(low) : 1;
+    if (low == high)
+        fprintf(out, "set %crange [%.9g:%.9g]\n", axis, low - beside, low + beside);
+    else
+        fprintf(out, "set autoscale %c\n", axis);
+}
+
+void cairn_plot_label(FILE *out, char axis, const char *name, const char *unit)
+{
+    fprintf(out, "set %clabel '", axis);
+    write_words(out, name);
+    fputs(unit[0] ? " (" : "", out);
+    write_words(out, unit);
+    fputs(unit[0] ? ")'\n" : "'\n", out);
 }

@@ -54,20 +54,27 @@ cairn_status cairn_polygons_add_body(cairn_polygons *polygons, const cairn_bodie
 
 /* ---- solids ------------------------------------------------------------------------------ */
 
-/* The distinct shapes of moving bodies, each drawn once in its own frame. A frame then stores only
- * a pose for each body. */
+/* The distinct shapes of moving bodies, each drawn once in its own frame, with corners that its
+ * polygons share. A frame places copies of them. */
+
+/* A shape, and where in the mesh its points, corners and cells begin; they end where those of the
+ * next one begin. */
+typedef struct cairn_run_solid {
+    cairn_shape
+        shape; /* geometry is not retained: bodies, and the shelf of the run, keep it alive */
+    size_t points, corners, cells;
+} cairn_run_solid;
 
 /* Zero is valid: none. */
 typedef struct cairn_run_solids {
-    /* geometry is not retained: bodies, and the shelf of the run, keep it alive */
-    cairn_shape *shapes;
+    cairn_run_solid *items; /* and one more, where the last one ends */
     size_t count, room;
-    cairn_polygons mesh; /* `body` is the number of the shape: 0, 1, ... in the order of `shapes` */
+    cairn_polygons mesh; /* `body` is the number of the shape: 0, 1, ... */
 } cairn_run_solids;
 
 /* The number of a shape; a new shape is drawn. Fails with CAIRN_NO_MEMORY. */
 cairn_status cairn_run_solids_find(cairn_run_solids *solids, const cairn_shape *shape,
-                                   int dimension, int32_t *number);
+                                   int dimension, size_t *number);
 void cairn_run_solids_destroy(cairn_run_solids *solids);
 
 /* ---- walls ------------------------------------------------------------------------------- */
@@ -97,19 +104,20 @@ void cairn_run_box_join(cairn_run_box *box, const cairn_run_box *other);
 
 /* ---- the folder paraview/ -------------------------------------------------------------------- */
 
-/* Series of bodies (balls), other moving shapes, contacts, joints and walls, and a script that
- * shows them. Each frame is one small file per series. The .pvd files, which list them, are
- * rewritten at every flush, so they are valid while the run is in progress. */
+/* Series of bodies (balls, as points), surfaces of other moving shapes, contacts, joints and walls,
+ * and a script that shows them. Each frame is one small file per series. The .pvd files, which list
+ * them, are rewritten at every flush, so they are valid while the run is in progress. */
 
 /* Zero is valid: nothing is written. */
 typedef struct cairn_run_paraview {
     char folder[CAIRN_PATH_BYTES];
-    bool contacts;           /* whether contacts are written */
-    bool fields;             /* whether the run measures fields */
-    bool cell;               /* whether the run is periodic: its cell is drawn */
-    bool joints;             /* the first frame has joints; only then is the series written */
-    cairn_run_walls walls;   /* as of the last frame, to see whether they changed */
-    cairn_vtk_moment *times; /* of bodies, contacts and joints: frame k is file k */
+    bool contacts;            /* whether contacts are written */
+    bool fields;              /* whether the run measures fields */
+    bool cell;                /* whether the run is periodic: its cell is drawn */
+    bool joints;              /* the first frame has joints; only then is the series written */
+    const cairn_scene *scene; /* names of bodies and materials; lent; NULL: there are none */
+    cairn_run_walls walls;    /* as of the last frame, to see whether they changed */
+    cairn_vtk_moment *times;  /* of bodies, contacts and joints: frame k is file k */
     size_t count, times_room;
     size_t without_balls;         /* frames before the first ball, which have no file of bodies */
     cairn_vtk_moment *wall_times; /* frames share a file as long as the walls do not change */
@@ -117,12 +125,10 @@ typedef struct cairn_run_paraview {
     cairn_run_solids solids;       /* shapes of moving bodies other than balls */
     cairn_vtk_moment *shape_times; /* frames with such bodies */
     size_t shape_count, shape_times_room;
-    size_t solids_written; /* shapes in shapes_geometry.vtp */
     /* of a frame that several ranks write: their number, which one this is, and its bodies; the
      * first one also has the held ones */
     int pieces, piece, own, own_end;
     bool any_balls, any_shapes; /* some rank has, or had, a ball; has another moving shape */
-    const int32_t *numbers;     /* by shape of the world: its number in `solids`; lent */
     const cairn_vec3 *held; /* N, first rank: forces of all ranks on held bodies; lent, or NULL */
 } cairn_run_paraview;
 

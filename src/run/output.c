@@ -55,6 +55,7 @@ static bool measures_fields(const cairn_scene *scene)
 static void choose_series(const cairn_scene *scene, cairn_run_paraview *out)
 {
     cairn_lattice cell = cairn_world_lattice(scene->world);
+    out->scene = scene;
     out->fields = measures_fields(scene);
     out->cell = cairn_lattice_exists(&cell);
 }

@@ -1,4 +1,5 @@
-/* paraview.c - the folder paraview/ of a run: its series, and the script that shows them.
+/* paraview.c - the folder paraview/ of a run: its series. The script that shows them is in
+ * view_script.c.
  *
  * Vectors are given in the world frame. The files are not synced to the disk one by one; after a
  * power cut some may be missing (docs/checkpoints.md), and run.h5 is the record that counts. */
@@ -18,9 +19,6 @@
 static const char *const series[] = { "bodies", "contacts", "joints", "walls",
                                       "shapes", "fields",   "cell" };
 enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, FIELDS, CELL, SERIES };
-
-/* The shapes that the series `shapes` refers to; one file for the whole run. */
-static const char geometry_file[] = "shapes_geometry.vtp";
 
 cairn_status cairn_run_paraview_create(const char *folder, bool contacts, cairn_run_paraview *out,
                                        cairn_error *error)
@@ -95,9 +93,46 @@ static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
                              : cairn_add_scaled(force, r[2] / f->time_step, cairn_cross(n, t));
 }
 
-/* ---- bodies and shapes: vertices, shown as glyphs or by view.py ------------------------------ */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-/* The arrays of one file of bodies or of shapes, with room for all bodies of the frame. Positions
+/* The name of a body in the scene; NULL: it has none. */
+static const char *name_of(const cairn_run_paraview *p, uint64_t uid)
+{
+    const cairn_scene *scene = p->scene;
+    bool there = scene && scene->body_names && uid < (uint64_t)scene->body_count;
+    return there ? scene->body_names[uid] : NULL;
+}
+
+static const char *material_of(const cairn_run_paraview *p, int32_t material)
+{
+    const cairn_scene *scene = p->scene;
+    bool there = scene && scene->material_names && material >= 0;
+    return there && material < scene->material_count ? scene->material_names[material] : NULL;
+}
+
+/* Whether all files have the names of bodies: some body has one. */
+static bool has_names(const cairn_run_paraview *p)
+{
+    for (int i = 0; p->scene && i < p->scene->body_count; i++)
+        if (name_of(p, (uint64_t)i))
+            return true;
+    return false;
+}
+
+/* Append the arrays of names that this run has to a list, with room for two; returns its length. */
+static int add_names(const cairn_run_paraview *p, const char **name, const char **material,
+                     cairn_vtk_array *list, int count)
+{
+    if (has_names(p))
+        list[count++] = (cairn_vtk_array){ "name", CAIRN_VTK_TEXT, 1, name };
+    if (p->scene && p->scene->material_names)
+        list[count++] = (cairn_vtk_array){ "material_name", CAIRN_VTK_TEXT, 1, material };
+    return count;
+}
+
+/* ---- bodies: balls as vertices, shapes as surfaces ------------------------------------------- */
+
+/* The rows of one file of bodies or of shapes, with room for all bodies of the frame. Positions
  * in m, velocities in m/s and rad/s, forces in N. */
 typedef struct vertices {
     size_t count;
@@ -105,7 +140,8 @@ typedef struct vertices {
     cairn_vec3 *x, *v, *omega, *force;
     cairn_quat *q;
     double *radius, *mass, *speed;
-    int32_t *index, *material, *motion, *geometry;
+    int32_t *index, *material, *motion;
+    const char **name, **material_name;
     int64_t *vertex, *end; /* cells of VTK: cell k is the point k */
 } vertices;
 
@@ -129,7 +165,8 @@ static cairn_status take_vertices(size_t count, cairn_arena *arena, vertices *s)
     good = CAIRN_TAKE(arena, s->index, count) && good;
     good = CAIRN_TAKE(arena, s->material, count) && good;
     good = CAIRN_TAKE(arena, s->motion, count) && good;
-    good = CAIRN_TAKE(arena, s->geometry, count) && good;
+    good = CAIRN_TAKE(arena, s->name, count) && good;
+    good = CAIRN_TAKE(arena, s->material_name, count) && good;
     good = CAIRN_TAKE(arena, s->vertex, count) && good;
     good = CAIRN_TAKE(arena, s->end, count) && good;
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
@@ -157,7 +194,8 @@ static cairn_vec3 *sum_forces(const cairn_run_paraview *p, const cairn_run_frame
 }
 
 /* Append the body at `row` of the frame. */
-static void add_vertex(const cairn_run_frame *f, size_t row, const cairn_vec3 *forces, vertices *s)
+static void add_vertex(const cairn_run_paraview *p, const cairn_run_frame *f, size_t row,
+                       const cairn_vec3 *forces, vertices *s)
 {
     size_t k = s->count++;
     int32_t slot = f->slot[row];
@@ -172,14 +210,17 @@ static void add_vertex(const cairn_run_frame *f, size_t row, const cairn_vec3 *f
     s->index[k] = f->index[row];
     s->material[k] = f->world.material[slot];
     s->motion[k] = f->world.motion[slot];
+    s->name[k] = name_of(p, f->world.uid[slot]);
+    s->material_name[k] = material_of(p, s->material[k]);
     s->vertex[k] = (int64_t)k;
     s->end[k] = (int64_t)k + 1;
 }
 
-/* `own` is the one array in which the two series differ: `radius` for bodies, `geometry` for
- * shapes. */
-static cairn_status write_vertices(const cairn_run_paraview *p, int which, double time,
-                                   const vertices *s, cairn_vtk_array own, cairn_error *error)
+enum { MOST_ARRAYS = 12 };
+
+/* The arrays of both series; `own` is the one in which they differ. Returns their number. */
+static int list_arrays(const cairn_run_paraview *p, const vertices *s, cairn_vtk_array own,
+                       cairn_vtk_array list[MOST_ARRAYS])
 {
     const cairn_vtk_array arrays[] = {
         own,
@@ -193,13 +234,8 @@ static cairn_status write_vertices(const cairn_run_paraview *p, int which, doubl
         { "force", CAIRN_VTK_REAL, 3, s->force },
         { "orientation", CAIRN_VTK_REAL, 4, s->q },
     };
-    cairn_vtk_piece piece = { .time = time,
-                              .points = (int64_t)s->count,
-                              .x = s->x,
-                              .cells = { "Verts", (int64_t)s->count, s->vertex, s->end },
-                              .point_arrays = arrays,
-                              .point_array_count = CAIRN_COUNT(arrays) };
-    return write_piece(p, which, &piece, error);
+    memcpy(list, arrays, sizeof arrays);
+    return add_names(p, s->name, s->material_name, list, CAIRN_COUNT(arrays));
 }
 
 /* Whether this rank writes the body in a row of the world. */
@@ -242,53 +278,113 @@ static cairn_status write_bodies(cairn_run_paraview *p, const cairn_run_frame *f
     TRY(take_vertices(f->bodies, arena, &s));
     for (size_t row = 0; row < f->bodies; row++)
         if (is_sphere(f, f->slot[row]) && is_own(p, f, f->slot[row]))
-            add_vertex(f, row, forces, &s);
+            add_vertex(p, f, row, forces, &s);
     bool any = p->pieces > 0 ? p->any_balls : s.count > 0;
     if (!any && (p->pieces > 0 || p->without_balls == p->count)) {
         p->without_balls++;
         return CAIRN_OK;
     }
-    cairn_vtk_array radius = { "radius", CAIRN_VTK_REAL, 1, s.radius };
-    return write_vertices(p, BODIES, f->time, &s, radius, error);
+    cairn_vtk_array arrays[MOST_ARRAYS];
+    cairn_vtk_piece piece = { .time = f->time,
+                              .points = (int64_t)s.count,
+                              .x = s.x,
+                              .cells = { "Verts", (int64_t)s.count, s.vertex, s.end },
+                              .point_arrays = arrays };
+    piece.point_array_count =
+        list_arrays(p, &s, (cairn_vtk_array){ "radius", CAIRN_VTK_REAL, 1, s.radius }, arrays);
+    return write_piece(p, BODIES, &piece, error);
 }
 
-/* Append a body other than a ball, at the pose of its shape, which may differ from the pose of the
- * body (its centre of mass and principal axes). */
+/* The surfaces of one file of shapes, with the arrays of VTK. */
+typedef struct surfaces {
+    size_t points, corners, cells;
+    float *x;                    /* m: enough to draw; the file of bodies is exact */
+    int64_t *connectivity, *end; /* end of the corners of each cell                */
+    int64_t *repeat;             /* cells of each body                             */
+    size_t *solid;               /* of each body                                   */
+    cairn_pose *pose;            /* of its shape                                   */
+} surfaces;
+
+/* Append a body other than a ball; its surface is counted here and placed later. Its shape may have
+ * another pose than the body, which has its centre of mass and principal axes. */
 static cairn_status add_shape(cairn_run_paraview *p, const cairn_run_frame *f, size_t row,
-                              const cairn_vec3 *forces, vertices *s)
+                              vertices *s, surfaces *out)
 {
     int32_t slot = f->slot[row];
-    cairn_pose pose = cairn_bodies_shape_pose(&f->world, slot);
-    add_vertex(f, row, forces, s);
-    s->x[s->count - 1] = pose.x;
-    s->q[s->count - 1] = pose.q;
-    if (p->pieces == 0)
-        return cairn_run_solids_find(&p->solids, cairn_bodies_shape(&f->world, slot), f->dimension,
-                                     &s->geometry[s->count - 1]);
-    s->geometry[s->count - 1] = p->numbers[cairn_bodies_shape(&f->world, slot) - f->world.shapes];
+    size_t k = s->count - 1;
+    TRY(cairn_run_solids_find(&p->solids, cairn_bodies_shape(&f->world, slot), f->dimension,
+                              &out->solid[k]));
+    const cairn_run_solid *solid = &p->solids.items[out->solid[k]];
+    out->pose[k] = cairn_bodies_shape_pose(&f->world, slot);
+    out->repeat[k] = (int64_t)(solid[1].cells - solid->cells);
+    out->points += solid[1].points - solid->points;
+    out->corners += solid[1].corners - solid->corners;
+    out->cells += solid[1].cells - solid->cells;
     return CAIRN_OK;
 }
 
-/* Write all shapes, each once, in its own frame. The file belongs to no time and is rewritten when
- * a new shape appears; the numbers of the old ones stay. */
-static cairn_status write_geometry(cairn_run_paraview *p, cairn_error *error)
+/* Append the surface of a body. */
+static void place_surface(const cairn_polygons *mesh, const cairn_run_solid *solid,
+                          const cairn_pose *pose, surfaces *out)
 {
-    char path[CAIRN_PATH_BYTES];
-    const cairn_polygons *mesh = &p->solids.mesh;
-    const cairn_vtk_array number = { "geometry", CAIRN_VTK_INT, 1, mesh->body };
-    cairn_vtk_piece piece = { .time = 0,
-                              .points = (int64_t)mesh->points,
-                              .x = mesh->x,
-                              .cells = { "Polys", (int64_t)mesh->cells, mesh->connectivity,
-                                         mesh->offsets },
-                              .cell_arrays = &number,
-                              .cell_array_count = 1 };
-    if (p->solids.count == p->solids_written)
-        return CAIRN_OK;
-    TRY(cairn_path_join(p->folder, geometry_file, path, error));
-    TRY(cairn_vtk_write(path, &piece, error));
-    p->solids_written = p->solids.count;
+    int64_t point = (int64_t)out->points - (int64_t)solid->points;
+    int64_t corner = (int64_t)out->corners - (int64_t)solid->corners;
+    for (size_t i = solid->points; i < solid[1].points; i++) {
+        const cairn_vec3 x = cairn_pose_apply(pose, mesh->x[i]);
+        float *to = out->x + 3 * out->points++;
+        to[0] = (float)x.x;
+        to[1] = (float)x.y;
+        to[2] = (float)x.z;
+    }
+    for (size_t i = solid->corners; i < solid[1].corners; i++)
+        out->connectivity[out->corners++] = mesh->connectivity[i] + point;
+    for (size_t i = solid->cells; i < solid[1].cells; i++)
+        out->end[out->cells++] = mesh->offsets[i] + corner;
+}
+
+static cairn_status place_surfaces(const cairn_run_paraview *p, size_t bodies, cairn_arena *arena,
+                                   surfaces *out)
+{
+    bool good = CAIRN_TAKE(arena, out->x, 3 * out->points);
+    good = CAIRN_TAKE(arena, out->connectivity, out->corners) && good;
+    good = CAIRN_TAKE(arena, out->end, out->cells) && good;
+    if (!good)
+        return CAIRN_NO_MEMORY;
+    out->points = out->corners = out->cells = 0;
+    for (size_t k = 0; k < bodies; k++)
+        place_surface(&p->solids.mesh, &p->solids.items[out->solid[k]], &out->pose[k], out);
     return CAIRN_OK;
+}
+
+static cairn_status find_shapes(cairn_run_paraview *p, const cairn_run_frame *f,
+                                const cairn_vec3 *forces, vertices *s, surfaces *out)
+{
+    for (size_t row = 0; row < f->bodies; row++)
+        if (cairn_run_look_of(f, f->slot[row]) == CAIRN_LOOK_SHAPE && is_own(p, f, f->slot[row])) {
+            add_vertex(p, f, row, forces, s);
+            TRY(add_shape(p, f, row, s, out));
+        }
+    return CAIRN_OK;
+}
+
+/* The surfaces of all bodies, as polygons that have the arrays of their body. The same numbers for
+ * each polygon of a body compress well. */
+static cairn_status write_surfaces(const cairn_run_paraview *p, double time, const vertices *s,
+                                   const surfaces *drawn, cairn_error *error)
+{
+    cairn_vtk_array arrays[MOST_ARRAYS];
+    cairn_vtk_piece piece = { .time = time,
+                              .points = (int64_t)drawn->points,
+                              .x_float = drawn->x,
+                              .packed = true,
+                              .cells = { "Polys", (int64_t)drawn->cells, drawn->connectivity,
+                                         drawn->end },
+                              .cell_arrays = arrays,
+                              .repeat = drawn->repeat,
+                              .rows = (int64_t)s->count };
+    piece.cell_array_count =
+        list_arrays(p, s, (cairn_vtk_array){ "position", CAIRN_VTK_REAL, 3, s->x }, arrays);
+    return write_piece(p, SHAPES, &piece, error);
 }
 
 /* Other moving bodies of a frame. Frames without such bodies have no file. */
@@ -296,15 +392,17 @@ static cairn_status write_shapes(cairn_run_paraview *p, const cairn_run_frame *f
                                  const cairn_vec3 *forces, cairn_arena *arena, cairn_error *error)
 {
     vertices s = { .count = 0 };
+    surfaces drawn = { .points = 0 };
     TRY(take_vertices(f->bodies, arena, &s));
-    for (size_t row = 0; row < f->bodies; row++)
-        if (cairn_run_look_of(f, f->slot[row]) == CAIRN_LOOK_SHAPE && is_own(p, f, f->slot[row]))
-            TRY(add_shape(p, f, row, forces, &s));
+    bool good = CAIRN_TAKE(arena, drawn.repeat, f->bodies);
+    good = CAIRN_TAKE(arena, drawn.solid, f->bodies) && good;
+    if (!good || !CAIRN_TAKE(arena, drawn.pose, f->bodies))
+        return CAIRN_NO_MEMORY;
+    TRY(find_shapes(p, f, forces, &s, &drawn));
     if (p->pieces > 0 ? !p->any_shapes : s.count == 0)
         return CAIRN_OK;
-    TRY(write_geometry(p, error));
-    cairn_vtk_array geometry = { "geometry", CAIRN_VTK_INT, 1, s.geometry };
-    TRY(write_vertices(p, SHAPES, f->time, &s, geometry, error));
+    TRY(place_surfaces(p, s.count, arena, &drawn));
+    TRY(write_surfaces(p, f->time, &s, &drawn, error));
     if (p->piece > 0)
         return CAIRN_OK;
     p->shape_times[p->shape_count++] = (cairn_vtk_moment){ f->time, (int64_t)p->count };
@@ -488,9 +586,22 @@ static cairn_status write_joints(const cairn_run_paraview *p, const cairn_run_fr
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
+/* Names of the bodies and materials of the walls, which follow each other as in the frame. */
+static void name_walls(const cairn_run_paraview *p, const cairn_run_frame *f, const char **names[2])
+{
+    const cairn_polygons *mesh = &p->walls.mesh;
+    for (size_t cell = 0, row = 0; cell < mesh->cells; cell++) {
+        while (row + 1 < f->bodies && f->index[row] < mesh->body[cell])
+            row++;
+        int32_t slot = f->slot[row];
+        names[0][cell] = name_of(p, f->world.uid[slot]);
+        names[1][cell] = material_of(p, f->world.material[slot]);
+    }
+}
+
 /* A new file is written only if the walls changed; otherwise the frame refers to the last one. */
 static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f, int64_t *number,
-                                cairn_error *error)
+                                cairn_arena *arena, cairn_error *error)
 {
     bool changed;
     TRY(cairn_run_walls_draw(&p->walls, f, &changed));
@@ -498,7 +609,11 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
     if (*number != (int64_t)p->count)
         return CAIRN_OK;
     const cairn_run_walls *w = &p->walls;
-    const cairn_vtk_array arrays[] = { { "body", CAIRN_VTK_INT, 1, w->mesh.body } };
+    cairn_vtk_array arrays[3] = { { "body", CAIRN_VTK_INT, 1, w->mesh.body } };
+    const char **names[2];
+    if (!CAIRN_TAKE(arena, names[0], w->mesh.cells) || !CAIRN_TAKE(arena, names[1], w->mesh.cells))
+        return CAIRN_NO_MEMORY;
+    name_walls(p, f, names);
     cairn_vtk_piece piece = { .time = f->time,
                               .points = (int64_t)w->mesh.points,
                               .x = w->mesh.x,
@@ -506,7 +621,7 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
                                          (int64_t)w->mesh.cells, w->mesh.connectivity,
                                          w->mesh.offsets },
                               .cell_arrays = arrays,
-                              .cell_array_count = CAIRN_COUNT(arrays) };
+                              .cell_array_count = add_names(p, names[0], names[1], arrays, 1) };
     return write_piece(p, WALLS, &piece, error);
 }
 
@@ -607,7 +722,7 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
     p->joints = p->count == 0 ? frame->joint.count > 0 : p->joints;
     if (p->joints)
         TRY(write_joints(p, frame, arena, error));
-    TRY(write_walls(p, frame, &wall_file, error));
+    TRY(write_walls(p, frame, &wall_file, arena, error));
     if (p->cell)
         TRY(write_cell(p, frame, error));
     TRY(write_shapes(p, frame, forces, arena, error));
@@ -713,8 +828,6 @@ static bool is_shown(const cairn_run_paraview *p, int which, int64_t number, con
  * ours. */
 static bool is_stale(const cairn_run_paraview *p, const char *name)
 {
-    if (strcmp(name, geometry_file) == 0)
-        return is_left_out(p, SHAPES);
     for (int which = 0; which < SERIES; which++) {
         size_t length = strlen(series[which]);
         if (strncmp(name, series[which], length) != 0)
@@ -748,106 +861,4 @@ cairn_status cairn_run_paraview_finish(const cairn_run_paraview *p, cairn_error 
             unlinkat(dirfd(folder), entry->d_name, 0);
     closedir(folder);
     return CAIRN_OK;
-}
-
-/* ---- the script view.py ------------------------------------------------------------------ */
-
-/* paraview/view.py: a script that shows a run in ParaView as it was. Balls are glyphs. Other bodies
- * are placed by a programmable filter: their shapes are stored once in shapes_geometry.vtp, and
- * each frame has a position and an orientation for each body. The script needs the folder only, not
- * cairn. */
-
-static const char *const script =
-    "\"\"\"Shows this run in ParaView, started in this folder: paraview --script=view.py\"\"\"\n"
-    "import os\n"
-    "\n"
-    "from paraview.simple import (ColorBy, Glyph, GetActiveViewOrCreate, OpenDataFile,\n"
-    "                             ProgrammableFilter, Render, ResetCamera, Show,\n"
-    "                             GetAnimationScene)\n"
-    "\n"
-    "# ParaView does not tell a script where it is; pvpython does\n"
-    "FOLDER = os.path.dirname(os.path.abspath(globals().get(\"__file__\", \"view.py\")))\n"
-    "if not os.path.exists(os.path.join(FOLDER, \"walls.pvd\")):\n"
-    "    raise RuntimeError(\"start ParaView in the folder of view.py: there is no walls.pvd "
-    "here\")\n"
-    "\n"
-    "# x + R(q) p for the corners p of each body's shape, q = w, x, y, z\n"
-    "PLACE = \"\"\"\n"
-    "import numpy as np\n"
-    "from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy\n"
-    "from vtkmodules.vtkCommonCore import vtkPoints\n"
-    "from vtkmodules.vtkCommonDataModel import vtkCellArray\n"
-    "bodies, solids = inputs[0], inputs[1]\n"
-    "corners = np.asarray(solids.Points)\n"
-    "ends = vtk_to_numpy(solids.VTKObject.GetPolys().GetOffsetsArray())\n"
-    "number = np.asarray(solids.CellData['geometry'])\n"
-    "of = np.asarray(bodies.PointData['geometry'])\n"
-    "first, last = np.searchsorted(number, of), np.searchsorted(number, of + 1)\n"
-    "points, sizes = [np.zeros((0, 3))], [np.zeros(1, dtype=np.int64)]\n"
-    "for a, b, x, q in zip(first, last, np.asarray(bodies.Points),\n"
-    "                      np.asarray(bodies.PointData['orientation'])):\n"
-    "    p = corners[ends[a]:ends[b]]\n"
-    "    t = 2 * np.cross(q[1:], p)\n"
-    "    points.append(x + p + q[0] * t + np.cross(q[1:], t))\n"
-    "    sizes.append(np.diff(ends[a:b + 1]))\n"
-    "points = np.concatenate(points)\n"
-    "offsets = np.cumsum(np.concatenate(sizes)).astype(np.int64)\n"
-    "places, cells = vtkPoints(), vtkCellArray()\n"
-    "places.SetData(numpy_to_vtk(points, deep=True))\n"
-    "cells.SetData(numpy_to_vtk(offsets, deep=True),\n"
-    "              numpy_to_vtk(np.arange(len(points), dtype=np.int64), deep=True))\n"
-    "output.VTKObject.Initialize()\n"
-    "output.VTKObject.SetPoints(places)\n"
-    "output.VTKObject.SetPolys(cells)\n"
-    "for name in bodies.PointData.keys():\n"
-    "    output.CellData.append(np.repeat(np.asarray(bodies.PointData[name]), last - first,\n"
-    "                                     axis=0), name)\n"
-    "\"\"\"\n"
-    "\n"
-    "\n"
-    "def series(name):\n"
-    "    path = os.path.join(FOLDER, name)\n"
-    "    return OpenDataFile(path) if os.path.exists(path) else None\n"
-    "\n"
-    "\n"
-    "def colour(shown, where):\n"
-    "    ColorBy(shown, (where, \"speed\"))\n"
-    "    shown.RescaleTransferFunctionToDataRangeOverTime()\n"
-    "\n"
-    "\n"
-    "view = GetActiveViewOrCreate(\"RenderView\")\n"
-    "balls, shapes, walls = series(\"bodies.pvd\"), series(\"shapes.pvd\"), series(\"walls.pvd\")\n"
-    "if balls:\n"
-    "    glyphs = Glyph(Input=balls, GlyphType=\"Sphere\", ScaleArray=[\"POINTS\", \"radius\"],\n"
-    "                   ScaleFactor=2, GlyphMode=\"All Points\")\n"
-    "    count = balls.GetDataInformation().GetNumberOfPoints()\n"
-    "    glyphs.GlyphType.ThetaResolution = 32 if count < 5000 else 16 if count < 50000 else 8\n"
-    "    glyphs.GlyphType.PhiResolution = glyphs.GlyphType.ThetaResolution // 2\n"
-    "    colour(Show(glyphs, view), \"POINTS\")\n"
-    "if shapes:\n"
-    "    placed = ProgrammableFilter(Input=[shapes, series(\"shapes_geometry.vtp\")],\n"
-    "                                OutputDataSetType=\"vtkPolyData\", Script=PLACE)\n"
-    "    colour(Show(placed, view), \"CELLS\")\n"
-    "if walls:\n"
-    "    Show(walls, view).Opacity = 0.2\n"
-    "cell = series(\"cell.pvd\")\n"
-    "if cell:  # of a periodic run\n"
-    "    Show(cell, view)\n"
-    "GetAnimationScene().UpdateAnimationUsingDataTimeSteps()\n"
-    "ResetCamera(view)\n"
-    "bounds = [s.GetDataInformation().GetBounds() for s in (balls, shapes, walls) if s]\n"
-    "if max(b[5] for b in bounds) > min(b[4] for b in bounds):  # 3D: from the front, z up\n"
-    "    reach = view.CameraPosition[2] - view.CameraFocalPoint[2]\n"
-    "    x, y, z = view.CameraFocalPoint\n"
-    "    view.CameraPosition, view.CameraViewUp = [x, y - reach, z], [0, 0, 1]\n"
-    "Render(view)\n";
-
-cairn_status cairn_run_view_write(const char *folder, cairn_error *error)
-{
-    char path[CAIRN_PATH_BYTES];
-    cairn_file file;
-    TRY(cairn_path_join(folder, "view.py", path, error));
-    TRY(cairn_file_create(path, &file, error));
-    fputs(script, file.stream);
-    return cairn_file_commit(&file, error);
 }

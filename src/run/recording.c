@@ -765,3 +765,39 @@ cairn_status cairn_recording_look(cairn_recording *r, const char *column,
     question q = { column, out };
     return do_with(r, look_at, &q, error);
 }
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+typedef struct text_question {
+    const char *column;
+    cairn_hdf5_text_list out;
+} text_question;
+
+/* The texts stay in the scratch memory, which later calls reset. */
+static cairn_status read_texts(cairn_recording *r, void *context, cairn_error *error)
+{
+    text_question *q = context;
+    hid_t group;
+    const char *name = "";
+    q->out = (cairn_hdf5_text_list){ NULL, 0 };
+    cairn_arena_reset(&r->scratch);
+    if (open_parent(r, q->column, &group, &name, NULL) != CAIRN_OK)
+        return CAIRN_OK;
+    cairn_status status = cairn_hdf5_has(group, name)
+                              ? cairn_hdf5_read_texts(group, name, &r->scratch, &q->out, error)
+                              : CAIRN_OK;
+    H5Gclose(group);
+    return status;
+}
+
+cairn_status cairn_recording_texts(cairn_recording *r, const char *column,
+                                   const char *const **texts, int *count, cairn_error *error)
+{
+    text_question q = { .column = column };
+    *texts = NULL;
+    *count = 0;
+    TRY(do_with(r, read_texts, &q, error));
+    *texts = q.out.items;
+    *count = q.out.count;
+    return CAIRN_OK;
+}

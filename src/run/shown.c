@@ -1,7 +1,7 @@
 /* shown.c - what a run draws of a world that no process has as a whole: pieces of a frame for
  * ParaView, and the picture.
  *
- *   shapes    All members have the same table of shapes. Shapes get their numbers in files by the
+ *   shapes    All members have the same table of shapes. Geometries have rows in /geometry by the
  *             first bodies that have them, which the members find together.
  *   held      Forces on fixed and driven bodies: each member adds those of its contacts to the sums
  *             of those before it, in the order of rows, as one process does.
@@ -33,23 +33,21 @@ static int compare_firsts(const void *a, const void *b)
                             : (p->shape > q->shape) - (p->shape < q->shape);
 }
 
-/* The smallest uids below order->known, as numbers of which the largest one counts. If order->from,
- * of bodies that are drawn with shapes of their own. */
+/* The smallest uids below order->known, as numbers of which the largest one counts. */
 static cairn_status find_uids(const cairn_world *world, cairn_link *link, const cairn_order *o,
                               int64_t *last)
 {
-    const cairn_run_frame f = { .dimension = cairn_world_dimension(world),
-                                .world = cairn_world_bodies(world) };
+    const cairn_bodies b = cairn_world_bodies(world);
     const cairn_world_part own = cairn_world_own(world);
-    for (int id = 0; id < f.world.shape_count; id++)
+    for (int id = 0; id < b.shape_count; id++)
         last[id] = INT64_MIN;
-    for (int i = 0; i < own.end; i = i + 1 < f.world.held || i >= own.begin ? i + 1 : own.begin) {
-        int64_t uid = (int64_t)f.world.uid[i], *to;
-        to = &last[cairn_bodies_shape(&f.world, i) - f.world.shapes];
-        if (uid < o->known && (!o->from || cairn_run_look_of(&f, i) == CAIRN_LOOK_SHAPE))
+    for (int i = 0; i < own.end; i = i + 1 < b.held || i >= own.begin ? i + 1 : own.begin) {
+        int64_t uid = (int64_t)b.uid[i], *to;
+        to = &last[cairn_bodies_shape(&b, i) - b.shapes];
+        if (uid < o->known)
             *to = -uid > *to ? -uid : *to;
     }
-    cairn_link_largests(link, last, f.world.shape_count);
+    cairn_link_largests(link, last, b.shape_count);
     return link ? link->status : CAIRN_OK;
 }
 
@@ -120,22 +118,18 @@ typedef struct piece_note {
 typedef struct piece_plan {
     int64_t balls, shapes, gaps; /* balls and shapes: whether there are any */
     uint64_t *gap;               /* uids without a row, ascending           */
-    int32_t *number;             /* by shape: its number in the file of shapes */
 } piece_plan;
 
 static void destroy_plan(piece_plan *p)
 {
     cairn_memory_free(p->gap);
-    cairn_memory_free(p->number);
 }
 
 /* The first three numbers of a plan are known. */
-static cairn_status open_plan(const cairn_team *t, piece_plan *p)
+static cairn_status open_plan(piece_plan *p)
 {
     p->gap = cairn_memory_zeroed((size_t)p->gaps + 1, sizeof *p->gap);
-    p->number = cairn_memory_zeroed((size_t)cairn_world_bodies(t->world).shape_count + 1,
-                                    sizeof *p->number);
-    return p->gap && p->number ? CAIRN_OK : CAIRN_NO_MEMORY;
+    return p->gap ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 static int32_t row_of(const piece_plan *p, uint64_t uid)
@@ -200,7 +194,6 @@ static void set_own(const cairn_team *t, const piece_plan *plan, cairn_run_parav
     p->own_end = own.end;
     p->any_balls = plan->balls != 0;
     p->any_shapes = plan->shapes != 0;
-    p->numbers = plan->number;
 }
 
 /* Forces on held bodies: each member adds those of its contacts, in the order of rows. */
@@ -243,8 +236,6 @@ static void send_plan(cairn_team *t, const piece_plan *p)
     cairn_writer w = { 0 };
     cairn_write_raw(&w, p, offsetof(piece_plan, gap));
     cairn_write_raw(&w, p->gap, (size_t)p->gaps * sizeof *p->gap);
-    cairn_write_raw(&w, p->number,
-                    (size_t)cairn_world_bodies(t->world).shape_count * sizeof *p->number);
     if (w.failed)
         t->link->status = CAIRN_NO_MEMORY;
     for (int k = 1; k < t->link->members; k++)
@@ -255,23 +246,23 @@ static void send_plan(cairn_team *t, const piece_plan *p)
 static cairn_status receive_plan(cairn_team *t, piece_plan *p)
 {
     size_t bytes, head = offsetof(piece_plan, gap);
-    size_t numbers = (size_t)cairn_world_bodies(t->world).shape_count * sizeof *p->number;
     const char *data = cairn_link_receive(t->link, 0, &bytes);
     if (!data || bytes < head)
         return t->link->status == CAIRN_OK ? CAIRN_BAD_INPUT : t->link->status;
     memcpy(p, data, head);
     size_t gaps = (size_t)p->gaps * sizeof *p->gap;
-    if (bytes != head + gaps + numbers)
+    if (bytes != head + gaps)
         return CAIRN_BAD_INPUT;
-    TRY(open_plan(t, p));
+    TRY(open_plan(p));
     memcpy(p->gap, data + head, gaps);
-    memcpy(p->number, data + head + gaps, numbers);
     return CAIRN_OK;
 }
 
 static cairn_status answer_piece(cairn_team *t, const cairn_order *o)
 {
-    cairn_run_paraview p = { .contacts = o->known != 0, .count = (size_t)o->from };
+    cairn_run_paraview p = { .contacts = o->known != 0,
+                             .scene = t->copy,
+                             .count = (size_t)o->from };
     cairn_error unused = { 0 };
     cairn_run_frame f;
     piece_plan shared = { .balls = 0 };
@@ -290,6 +281,7 @@ static cairn_status answer_piece(cairn_team *t, const cairn_order *o)
                     cairn_run_paraview_piece(&p, &f, &t->window.arena, &unused) == CAIRN_OK;
     }
     destroy_plan(&shared);
+    cairn_run_solids_destroy(&p.solids);
     cairn_link_send(t->link, 0, &note, sizeof note);
     return t->link->status;
 }
@@ -316,24 +308,7 @@ static piece_note hear(cairn_team *t, piece_note own)
     return own;
 }
 
-/* Shapes get their numbers in the order of the bodies' rows, as in one process. */
-static cairn_status number_shapes(cairn_team *t, cairn_run_solids *solids, piece_plan *p)
-{
-    const cairn_bodies b = cairn_world_bodies(t->world);
-    first_of_shape *first = NULL;
-    cairn_status status =
-        find_firsts(t, t->world, (cairn_order){ .from = 1, .known = INT64_MAX }, &first);
-    for (int k = 0; status == CAIRN_OK && k < b.shape_count && first[k].uid < INT64_MAX; k++) {
-        int32_t id = first[k].shape;
-        status = cairn_run_solids_find(solids, &b.shapes[id], cairn_world_dimension(t->world),
-                                       &p->number[id]);
-    }
-    cairn_memory_free(first);
-    return status;
-}
-
-static cairn_status make_plan(cairn_team *t, cairn_run_output *o, const piece_note *all,
-                              piece_plan *p)
+static cairn_status make_plan(const cairn_run_output *o, const piece_note *all, piece_plan *p)
 {
     const cairn_run_roll *roll = &o->roll;
     uint64_t next = 0;
@@ -341,12 +316,12 @@ static cairn_status make_plan(cairn_team *t, cairn_run_output *o, const piece_no
     p->balls = all->balls > 0 || o->paraview.without_balls < o->paraview.count;
     p->shapes = all->shapes > 0;
     p->gaps = roll->count > 0 ? (int64_t)roll->uids[roll->count - 1] + 1 - roll->count : 0;
-    TRY(open_plan(t, p));
+    TRY(open_plan(p));
     for (int32_t row = 0; row < roll->count; row++)
         for (; next <= roll->uids[row]; next++)
             if (next < roll->uids[row])
                 p->gap[gaps++] = next;
-    return p->shapes ? number_shapes(t, &o->paraview.solids, p) : CAIRN_OK;
+    return CAIRN_OK;
 }
 
 /* Forces on held bodies that are written with their forces; NULL: there are none. */
@@ -393,7 +368,7 @@ static cairn_status store_pieces(cairn_team *t, cairn_run_output *o, int64_t ste
     cairn_run_paraview *p = &o->paraview;
     cairn_vec3 *held = NULL;
     piece_plan plan = { .balls = 0 };
-    cairn_status status = make_plan(t, o, all, &plan);
+    cairn_status status = make_plan(o, all, &plan);
     if (status == CAIRN_OK)
         status = ask_held(t, step, &held);
     p->walls.others = all->box;
@@ -402,7 +377,6 @@ static cairn_status store_pieces(cairn_team *t, cairn_run_output *o, int64_t ste
         status = store_planned(t, o, step, &plan, error);
     p->walls.others = (cairn_run_box){ 0 };
     p->held = NULL;
-    p->numbers = NULL;
     cairn_memory_free(held);
     destroy_plan(&plan);
     return status;

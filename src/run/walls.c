@@ -8,6 +8,7 @@
 #include "run/drawing.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/common.h"
@@ -577,30 +578,91 @@ static bool is_same(const cairn_shape *a, const cairn_shape *b)
            memcmp((const char *)a + first, (const char *)b + first, sizeof *a - first) == 0;
 }
 
-cairn_status cairn_run_solids_find(cairn_run_solids *s, const cairn_shape *shape, int dimension,
-                                   int32_t *number)
+/* A point of a shape that is being drawn, and its place in units of 1e-9 of the shape, in which
+ * corners that several polygons compute agree. */
+typedef struct corner {
+    int64_t place[3];
+    size_t point;
+} corner;
+
+static int compare_corners(const void *a, const void *b)
+{
+    const corner *p = a, *q = b;
+    int order = memcmp(p->place, q->place, sizeof p->place);
+    return order ? order : (p->point > q->point) - (p->point < q->point);
+}
+
+/* Let the cells from `from` on share their corners: equal points become the first of them. `order`
+ * and `number` have an entry for each of these points. */
+static void share_corners(cairn_polygons *p, const cairn_run_solid *from, corner *order,
+                          int64_t *number)
+{
+    size_t first = from->points, count = p->points - first, kept = 0;
+    double unit = 0;
+    for (size_t i = first; i < p->points; i++)
+        unit = fmax(unit, 1e-9 * cairn_norm(p->x[i]));
+    for (size_t i = 0; i < count; i++) {
+        cairn_vec3 x = p->x[first + i];
+        order[i] = (corner){ { llround(x.x / unit), llround(x.y / unit), llround(x.z / unit) }, i };
+    }
+    qsort(order, count, sizeof *order, compare_corners);
+    for (size_t i = 0, same = 0; i < count; i++) {
+        same = memcmp(order[i].place, order[same].place, sizeof order->place) == 0 ? same : i;
+        number[order[i].point] = (int64_t)order[same].point;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = number[i] == (int64_t)i;
+        number[i] = is_new ? (int64_t)kept : number[number[i]];
+        if (is_new)
+            p->x[first + kept++] = p->x[first + i];
+    }
+    p->points = first + kept;
+    for (size_t i = from->corners; i < p->corners; i++)
+        p->connectivity[i] = number[p->connectivity[i] - (int64_t)first] + (int64_t)first;
+}
+
+/* On failure polygons of the shape may be left over; the run ends then. */
+static cairn_status draw_solid(cairn_run_solids *s, const cairn_shape *shape, int dimension)
 {
     static const cairn_pose here = { { 0, 0, 0 }, { 1, 0, 0, 0 } };
+    cairn_polygons *mesh = &s->mesh;
+    const cairn_run_solid from = { *shape, mesh->points, mesh->corners, mesh->cells };
+    target t = { mesh, (int32_t)s->count, false };
+    TRY(cairn_shape_draw(shape, dimension, &here, add, &t));
+    size_t count = mesh->points - from.points;
+    corner *order = cairn_memory_zeroed(count + 1, sizeof *order);
+    int64_t *number = cairn_memory_zeroed(count + 1, sizeof *number);
+    cairn_status status = order && number ? CAIRN_OK : CAIRN_NO_MEMORY;
+    if (status == CAIRN_OK) {
+        share_corners(mesh, &from, order, number);
+        s->items[s->count++] = from;
+        s->items[s->count] = (cairn_run_solid){ *shape, mesh->points, mesh->corners, mesh->cells };
+    }
+    cairn_memory_free(order);
+    cairn_memory_free(number);
+    return status;
+}
+
+cairn_status cairn_run_solids_find(cairn_run_solids *s, const cairn_shape *shape, int dimension,
+                                   size_t *number)
+{
     /* searched from the end: bodies of one shape mostly follow each other */
     for (size_t i = s->count; i > 0; i--)
-        if (is_same(&s->shapes[i - 1], shape)) {
-            *number = (int32_t)i - 1;
+        if (is_same(&s->items[i - 1].shape, shape)) {
+            *number = i - 1;
             return CAIRN_OK;
         }
-    void *block = s->shapes;
-    cairn_status status = cairn_memory_reserve(&block, &s->room, s->count + 1, sizeof *s->shapes);
-    s->shapes = block;
+    void *block = s->items;
+    cairn_status status = cairn_memory_reserve(&block, &s->room, s->count + 2, sizeof *s->items);
+    s->items = block;
     TRY(status);
-    target t = { &s->mesh, (int32_t)s->count, false };
-    TRY(cairn_shape_draw(shape, dimension, &here, add, &t));
-    *number = (int32_t)s->count;
-    s->shapes[s->count++] = *shape;
-    return CAIRN_OK;
+    *number = s->count;
+    return draw_solid(s, shape, dimension);
 }
 
 void cairn_run_solids_destroy(cairn_run_solids *s)
 {
-    cairn_memory_free(s->shapes);
+    cairn_memory_free(s->items);
     cairn_polygons_destroy(&s->mesh);
     *s = (cairn_run_solids){ .count = 0 };
 }

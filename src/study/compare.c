@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "cairn/output.h"
 #include "file/file.h"
+#include "run/frame.h"
 
 enum { MOST_SCHEMES = 64 };
 
@@ -443,17 +444,13 @@ static const char *verdict(const cairn_compared *a)
                                             : "failed";
 }
 
-/* The reason of a failure, in quotes, with inner quotes doubled (RFC 4180); ends the line. */
+/* The reason of a failure; ends the line. */
 static void write_remark(FILE *out, const cairn_compared *a)
 {
     const char *text = a->error.message[0] ? a->error.message : cairn_status_text(a->status);
-    fputs(",\"", out);
-    for (const char *c = a->status == CAIRN_OK ? "" : text; *c; c++) {
-        if (*c == '"')
-            fputc('"', out);
-        fputc(*c, out);
-    }
-    fputs("\"\n", out);
+    fputc(',', out);
+    cairn_csv_quote(out, a->status == CAIRN_OK ? "" : text);
+    fputc('\n', out);
 }
 
 /* One line of compare.csv, in the order of the names that write_csv writes. A run without steps has
@@ -650,16 +647,17 @@ void cairn_trajectory_destroy(cairn_trajectory *trajectory)
 }
 
 /* x + ahead v: position of the body of row i, `ahead` seconds after the state (negative: before
- * it). */
-static cairn_vec3 place(const cairn_bodies *b, int i, double ahead)
+ * it); in a periodic cell on its path, without jumps. */
+static cairn_vec3 place(const cairn_bodies *b, const cairn_lattice *cell, int i, double ahead)
 {
-    cairn_vec3 x = b->x[i], v = b->v[i];
+    cairn_vec3 x = cairn_run_place(b, cell, i), v = b->v[i];
     return (cairn_vec3){ x.x + ahead * v.x, x.y + ahead * v.y, x.z + ahead * v.z };
 }
 
 cairn_status cairn_trajectory_add(cairn_trajectory *t, const cairn_world *world, double time)
 {
     cairn_bodies bodies = cairn_world_bodies(world);
+    const cairn_lattice cell = cairn_world_lattice(world);
     double ahead = time - cairn_world_time(world);
     if (t->samples >= CAIRN_TRAJECTORY_SAMPLES)
         return CAIRN_OK;
@@ -673,7 +671,7 @@ cairn_status cairn_trajectory_add(cairn_trajectory *t, const cairn_world *world,
     for (uint64_t uid = 0; uid < most; uid++)
         x[uid] = (cairn_vec3){ NAN, 0, 0 };
     for (int i = bodies.held; i < bodies.count; i++)
-        x[bodies.uid[i]] = place(&bodies, i, ahead);
+        x[bodies.uid[i]] = place(&bodies, &cell, i, ahead);
     t->count += (size_t)most;
     t->first[++t->samples] = t->count;
     return CAIRN_OK;
@@ -703,6 +701,7 @@ void cairn_distance_meter_add(cairn_distance_meter *meter, const cairn_trajector
     if (k < 0 || k >= reference->samples || reference->first[k + 1] == reference->first[k])
         return;
     cairn_bodies bodies = cairn_world_bodies(world);
+    const cairn_lattice cell = cairn_world_lattice(world);
     const cairn_vec3 *there = reference->x + reference->first[k];
     /* uids beyond `both` are those of bodies that the reference does not have */
     size_t both = reference->first[k + 1] - reference->first[k];
@@ -711,7 +710,7 @@ void cairn_distance_meter_add(cairn_distance_meter *meter, const cairn_trajector
     for (int i = bodies.held; i < bodies.count; i++) {
         if (bodies.uid[i] >= both)
             continue;
-        cairn_vec3 here = place(&bodies, i, ahead), then = there[bodies.uid[i]];
+        cairn_vec3 here = place(&bodies, &cell, i, ahead), then = there[bodies.uid[i]];
         double x = here.x - then.x, y = here.y - then.y, z = here.z - then.z;
         double square = x * x + y * y + z * z;
         if (isnan(square)) /* the reference has no dynamic body with this uid */

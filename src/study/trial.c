@@ -10,6 +10,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "cairn/output.h"
 #include "file/file.h"
 
 const char *cairn_verdict_name(cairn_verdict verdict)
@@ -208,19 +209,6 @@ const double *cairn_trials_impulses(const cairn_trials *trials)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* A text in quotes, with inner quotes doubled (RFC 4180). Names of problems are file names, which
- * may contain commas. */
-static void write_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"')
-            fputc('"', out);
-        fputc(*c, out);
-    }
-    fputc('"', out);
-}
-
 static void write_number(FILE *out, double value)
 {
     char text[32];
@@ -246,7 +234,7 @@ static void write_residuals(FILE *out, const cairn_trial *t)
 
 static void write_trial(FILE *out, const cairn_trial *t)
 {
-    write_text(out, t->problem);
+    cairn_csv_quote(out, t->problem);
     fprintf(out, ",%d,%d,%s,%s,%s,%d,%s", t->dimension, t->contacts, t->solver,
             t->report.solver ? t->report.solver : "", cairn_law_name(t->law), t->directions,
             t->fclib_measure ? "fclib" : "strict");
@@ -256,7 +244,7 @@ static void write_trial(FILE *out, const cairn_trial *t)
             (long long)t->report.outer_iterations);
     write_number(out, t->seconds);
     fprintf(out, ",%s,", cairn_verdict_name(t->verdict));
-    write_text(out, t->status == CAIRN_OK ? t->report.remark : cairn_status_text(t->status));
+    cairn_csv_quote(out, t->status == CAIRN_OK ? t->report.remark : cairn_status_text(t->status));
     fputc('\n', out);
 }
 

@@ -336,7 +336,7 @@ TEST(a_series_is_drawn_against_the_time)
     folder f = folder_create();
     double values[] = { 0, 0.5, 2, 4, 0.1, NAN, 2, 4 };
     const char *text = script_of(&f, "packing", values, 2);
-    CHECK_CONTAINS(text, "set title 'it''s a bed'\n");
+    CHECK_CONTAINS(text, "set title 'it''s' . \"\\n\" . 'a bed'\n");
     CHECK_CONTAINS(text, "set xlabel 'time (s)'\nset ylabel 'packing'\n");
     CHECK_CONTAINS(text, "0.1 NaN 2 4\n");
     CHECK_CONTAINS(text, "plot $data using 1:2 with");
@@ -380,6 +380,37 @@ TEST(a_profile_is_drawn_for_five_frames_at_most)
     CHECK_CONTAINS(text, "$frame4 << END\n6 12 12 12 12\n6 13 13 13 13\nEND\n");
     CHECK_CONTAINS(text, "$frame4 using 2:3 with @LOOK lc rgb '#d98c00' title 't = 6 s'");
     CHECK(!strstr(text, "frame5"));
+    folder_remove(f.path);
+}
+
+/* gnuplot has no range for numbers that are all the same, and says so on each drawing. */
+TEST(numbers_that_are_all_the_same_get_a_range)
+{
+    folder f = folder_create();
+    double values[] = { 0, 0.5, 2, 4, 0.1, 0.5, 2, 4 }, zero[] = { 3, 0, 0, 0 };
+    const char *text = script_of(&f, "packing", values, 2);
+    CHECK_CONTAINS(text, "set autoscale x\n");
+    CHECK_CONTAINS(text, "set yrange [0.495:0.505]\n");
+    text = script_of(&f, "packing", zero, 1);
+    CHECK_CONTAINS(text, "set xrange [2.97:3.03]\n");
+    CHECK_CONTAINS(text, "set yrange [-1:1]\n");
+    folder_remove(f.path);
+}
+
+/* 100 letters of two bytes, a space, 20 more: lines end after 84 letters or at the space. */
+TEST(long_titles_are_broken_into_lines)
+{
+    folder f = folder_create();
+    char title[300] = "";
+    double values[] = { 0, 0.5, 2, 4, 0.1, 0.6, 2, 4 };
+    for (int k = 0; k < 120; k++)
+        strcat(title, k == 100 ? " \u00e4" : "\u00e4");
+    cairn_statistic_table t = table_of("packing", values, 2);
+    CHECK_OK(cairn_statistic_plot_write(&t, title, f.path, NULL));
+    const char *text = strstr(file_text(&f, "packing.gp"), "set title '");
+    CHECK(text != NULL);
+    CHECK_INT(strcspn(text + 11, "'"), 2 * 84);
+    CHECK(strncmp(text + 11 + 2 * 84, "' . \"\\n\" . '", 12) == 0);
     folder_remove(f.path);
 }
 
@@ -442,8 +473,10 @@ GROUP(test_statistic_plot)
 {
     RUN(CASE(a_series_is_drawn_against_the_time),
         CASE(a_cell_is_drawn_against_its_compression_without_the_consolidation),
-        CASE(a_profile_is_drawn_for_five_frames_at_most), CASE(nothing_to_draw_is_said),
-        CASE(energy_is_drawn_with_all_its_columns), CASE(slices_are_drawn_as_their_title_says));
+        CASE(a_profile_is_drawn_for_five_frames_at_most),
+        CASE(numbers_that_are_all_the_same_get_a_range), CASE(long_titles_are_broken_into_lines),
+        CASE(nothing_to_draw_is_said), CASE(energy_is_drawn_with_all_its_columns),
+        CASE(slices_are_drawn_as_their_title_says));
 }
 
 /* ==== test_plot_style: the look that all diagrams share ======================================= */
@@ -660,8 +693,7 @@ TEST(every_format_reads_what_it_writes)
     folder_remove(f.path);
 }
 
-#define SNAPSHOT                                                                                   \
-    "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: ATOMS id x\n1 23\n"
+#define SNAPSHOT "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: ATOMS id x\n1 23\n"
 
 TEST(wrong_tables_are_refused_with_their_line)
 {
@@ -690,8 +722,9 @@ TEST(wrong_tables_are_refused_with_their_line)
         { "a.dump", SNAPSHOT "ITEM: TIMESTEP\n5\n", "the file is cut short", 8 },
         { "a.dump", SNAPSHOT "ITEM: TIMESTEP\n5\nITEM: NUMBER OF ATOMS\n2\nITEM: AT",
           "before it are 1", 11 },
-        { "a.dump", SNAPSHOT SNAPSHOT "ITEM: TIMESTEP\n5\nITEM: NUMBER OF ATOMS\n1\n"
-                                      "ITEM: ATOMS id x\n1 2",
+        { "a.dump",
+          SNAPSHOT SNAPSHOT "ITEM: TIMESTEP\n5\nITEM: NUMBER OF ATOMS\n1\n"
+                            "ITEM: ATOMS id x\n1 2",
           "before it are 2", 18 },
         { "a.csv", "x,y,z,x\n1,2,3,4\n", "columns 1 and 4 are both called 'x'", 0 },
         { "a.txt", "# x y z r r\n1 2 3 4 5\n", "columns 4 and 5 are both called 'r'", 0 },

@@ -147,6 +147,24 @@ class Pages(unittest.TestCase):
         self.assertNotIn("WARNING", done.stderr)
         self.assertTrue(checked.stdout.startswith("certified: 500 steps"), checked)
 
+    def test_the_lines_for_pip_are_right(self):
+        """They end in a package with pictures and the page of the viewer: what they name is there."""
+        lines = re.search(r"## From Python\n\n```sh\n(.*?)```", read("README.md"), re.DOTALL).group(1).splitlines()
+        words = [line.split("#")[0].split() for line in lines]
+        self.assertEqual(words[0][0], "scripts/setup")
+        packages = subprocess.run([os.path.join(ROOT, "scripts", "setup"), "missing", *words[0][1:]], capture_output=True,
+                                  text=True, check=True, timeout=1500, env={"PATH": "/nowhere:/usr/bin:/bin"})
+        self.assertEqual(packages.stderr, "")
+        with open(os.path.join(ROOT, "scripts", "setup"), encoding="utf-8") as file:
+            needed = re.search(r'packages_pip="(.*?)"', file.read(), re.DOTALL).group(1).split()
+        self.assertEqual(sorted(needed), ["nodejs", "npm", "python3-dev", "python3-venv"])
+        self.assertIn("pip", words[0])
+        self.assertIn("-v", words[1])  # or pip is silent while it compiles
+        extra = re.search(r"'\.\[(.*)\]'", lines[1]).group(1)
+        self.assertRegex(read("pyproject.toml"), rf"(?m)^{extra} = \[\"matplotlib\"\]$")
+        self.assertRegex(read("python/CMakeLists.txt"), r"\n  execute_process\(COMMAND \$\{root\}/scripts/viewer --if-possible\)")
+        self.assertIn("pip install -v '.[plots]'", read("docs/python.md"))
+
     def test_the_joints_of_the_page_are_right(self):
         blocks = re.findall(r"```yaml\n(.*?)```", read("docs/joints.md"), re.DOTALL)
         kinds = [re.match(r"- (\w+):", block).group(1) for block in blocks]

@@ -334,6 +334,24 @@ TEST(a_column_is_told_by_rows_width_and_kind)
     folder_remove(f.path);
 }
 
+/* The scene of the run has no names of materials; a column of numbers has no texts. */
+TEST(names_are_texts)
+{
+    folder f = run_create();
+    cairn_recording *r;
+    const char *const *texts;
+    int count;
+    CHECK_OK(cairn_recording_open(f.path, &r, NULL));
+    CHECK_OK(cairn_recording_texts(r, "checksums/name", &texts, &count, NULL));
+    CHECK(count > 10);
+    CHECK_INT(texts[0][0], '/');
+    CHECK_OK(cairn_recording_texts(r, "materials/name", &texts, &count, NULL));
+    CHECK_INT(count, 0);
+    CHECK_INT(cairn_recording_texts(r, "steps/kinetic", &texts, &count, NULL), CAIRN_BAD_INPUT);
+    cairn_recording_close(r);
+    folder_remove(f.path);
+}
+
 TEST(what_is_not_there_is_refused_by_name)
 {
     folder f = run_create();
@@ -559,8 +577,8 @@ TEST(no_memory_is_told_and_nothing_is_lost)
 GROUP(test_recording)
 {
     RUN(CASE(rows_come_one_range_after_the_other_from_multiples_of_8_bytes),
-        CASE(a_column_is_told_by_rows_width_and_kind), CASE(what_is_not_there_is_refused_by_name),
-        CASE(a_folder_without_a_run_is_refused),
+        CASE(a_column_is_told_by_rows_width_and_kind), CASE(names_are_texts),
+        CASE(what_is_not_there_is_refused_by_name), CASE(a_folder_without_a_run_is_refused),
         CASE(the_description_names_columns_attributes_and_texts),
         CASE(a_run_under_way_is_read_by_another_process_and_then_as_the_finished_one),
         CASE(a_run_that_was_killed_is_not_under_way_and_can_be_read),

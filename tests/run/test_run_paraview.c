@@ -1,6 +1,5 @@
 /* test_run_paraview.c - what is drawn of a run: files for ParaView, walls, pictures. */
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cairn/cairn.h"
@@ -119,25 +118,22 @@ TEST(moving_shapes_have_a_series)
     folder_remove(f.path);
 }
 
-/* Two of three boxes are equal: 12 faces, 48 corners of 24 bytes; a frame has three bodies. */
-TEST(the_geometry_of_shapes_is_written_once)
+/* Three boxes have 18 faces and, as the faces of each share its corners, 24 points. */
+TEST(shapes_are_polygons_that_share_corners)
 {
     folder f = folder_create();
-    struct stat about;
     write_boxes(&f, 3);
-    CHECK_INT(stat(path_in(&f, "paraview/shapes_geometry.vtp").text, &about), 0);
-    CHECK(about.st_size > 48 * 24);
-    CHECK_CONTAINS(file_text(&f, "paraview/shapes_geometry.vtp"), "NumberOfPolys=\"12\"");
     const char *frame = file_text(&f, "paraview/shapes_000002.vtp");
-    CHECK_CONTAINS(frame, "NumberOfPoints=\"3\" NumberOfVerts=\"3\"");
-    static const char *const arrays[] = { "geometry", "velocity", "force", "orientation" };
-    for (int i = 0; i < 4; i++) {
+    CHECK_CONTAINS(frame, "NumberOfPoints=\"24\" NumberOfVerts=\"0\"");
+    CHECK_CONTAINS(frame, "NumberOfPolys=\"18\"");
+    CHECK_CONTAINS(frame, "compressor=\"vtkZLibDataCompressor\"");
+    static const char *const arrays[] = { "id", "velocity", "force", "orientation", "position" };
+    for (int i = 0; i < 5; i++) {
         char name[64];
         snprintf(name, sizeof name, "Name=\"%s\"", arrays[i]);
         CHECK_CONTAINS(frame, name);
     }
-    write_series(&f, false, 1);
-    CHECK(!file_exists(&f, "paraview/shapes_geometry.vtp")); /* a run without them removes it */
+    CHECK(strstr(frame, "Name=\"name\"") == NULL); /* there is no scene that names bodies */
     folder_remove(f.path);
 }
 
@@ -157,11 +153,11 @@ GROUP(test_run_paraview)
 {
     RUN(CASE(walls_that_stand_still_are_written_once),
         CASE(a_shorter_run_removes_what_a_longer_one_left_and_nothing_else),
-        CASE(moving_shapes_have_a_series), CASE(the_geometry_of_shapes_is_written_once),
+        CASE(moving_shapes_have_a_series), CASE(shapes_are_polygons_that_share_corners),
         CASE(without_balls_there_are_no_files_of_them));
 }
 
-/* ==== test_run_view: the script for ParaView; tests/tools/check_vtk.py runs the filter in it */
+/* ==== test_run_view: the script for ParaView; tests/tools/test_paraview_picture.py runs it */
 
 TEST(the_script_names_the_files_of_the_series)
 {
@@ -170,7 +166,6 @@ TEST(the_script_names_the_files_of_the_series)
     const char *text = file_text(&f, "view.py");
     CHECK_CONTAINS(text, "from paraview.simple import");
     CHECK_CONTAINS(text, "series(\"bodies.pvd\"), series(\"shapes.pvd\"), series(\"walls.pvd\")");
-    CHECK_CONTAINS(text, "series(\"shapes_geometry.vtp\")");
     folder_remove(f.path);
 }
 
@@ -375,7 +370,7 @@ TEST(equal_shapes_have_one_number)
 {
     cairn_run_solids s = { .count = 0 };
     const cairn_shape small = box_of(1), large = box_of(2), again = box_of(1);
-    int32_t number[3];
+    size_t number[3];
     CHECK_OK(cairn_run_solids_find(&s, &small, 3, &number[0]));
     CHECK_OK(cairn_run_solids_find(&s, &large, 3, &number[1]));
     CHECK_OK(cairn_run_solids_find(&s, &again, 3, &number[2]));
@@ -386,8 +381,11 @@ TEST(equal_shapes_have_one_number)
     CHECK_INT(s.mesh.cells, 12); /* six faces each */
     CHECK_INT(s.mesh.body[5], 0);
     CHECK_INT(s.mesh.body[6], 1);
+    CHECK_INT(s.mesh.points, 16); /* and eight corners, which the faces share */
+    CHECK_INT(s.items[1].points, 8);
+    CHECK_INT(s.items[2].corners, 48);
     for (size_t k = 0; k < s.mesh.points; k++) /* about their own middle */
-        CHECK_NEAR(fabs(s.mesh.x[k].x), k < 24 ? 0.5 : 1, 1e-15);
+        CHECK_NEAR(fabs(s.mesh.x[k].x), k < 8 ? 0.5 : 1, 1e-15);
     cairn_run_solids_destroy(&s);
     CHECK_INT(s.count, 0);
 }
@@ -400,7 +398,7 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
     meter_install(&m);
     for (long n = 1; status != CAIRN_OK; n++) {
         cairn_run_solids s = { .count = 0 };
-        int32_t number;
+        size_t number;
         m = (meter){ .fail_at = n };
         status = cairn_run_solids_find(&s, &shape, 3, &number);
         CHECK(status == CAIRN_OK ? s.count == 1 : status == CAIRN_NO_MEMORY && s.count == 0);

@@ -3,7 +3,6 @@
 
 usage: check_vtk.py RUN_FOLDER...; exit code 77: vtk or h5py is not there."""
 import os
-import re
 import sys
 import xml.etree.ElementTree as ET
 
@@ -11,7 +10,6 @@ try:
     import h5py
     import numpy as np
     import vtk
-    from vtk.numpy_interface import dataset_adapter
     from vtk.util.numpy_support import vtk_to_numpy
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -50,7 +48,7 @@ def read(path):
 
 def arrays(data):
     return {data.GetArrayName(i): vtk_to_numpy(data.GetArray(i))
-            for i in range(data.GetNumberOfArrays())}
+            for i in range(data.GetNumberOfArrays()) if data.GetArray(i)}
 
 
 def same_names(found, wanted, tuples):
@@ -98,6 +96,7 @@ def check_bodies(f, k, data):
     assert np.allclose(found["speed"], np.linalg.norm(v, axis=1))
     assert (found["orientation"] == f["frames/bodies/q"][rows][round_ones]).all()
     check_force(f, k, found)
+    check_names(f, data.GetPointData(), index)
     omega = f["frames/bodies/omega"][rows][round_ones]
     assert np.allclose(np.linalg.norm(found["angular_velocity"], axis=1),
                        np.linalg.norm(omega, axis=1))
@@ -136,40 +135,72 @@ def looks(f):
             for n, still in zip(names, fixed)]
 
 
-def placed(folder, data):
-    """The polygons of a frame of shapes, by the filter in view.py."""
-    with open(os.path.join(folder, "view.py"), encoding="utf-8") as file:
-        text = file.read()
-    compile(text, "view.py", "exec")
-    script = re.search(r'PLACE = """(.*?)"""', text, re.DOTALL).group(1)
-    output = dataset_adapter.WrapDataObject(vtk.vtkPolyData())
-    geometry = read(os.path.join(folder, "shapes_geometry.vtp"))
-    exec(script, {"inputs": [dataset_adapter.WrapDataObject(d) for d in (data, geometry)],
-                  "output": output})
-    return output.VTKObject
+def texts_of(data, name):
+    found = data.GetAbstractArray(name)
+    return [found.GetValue(i) for i in range(found.GetNumberOfValues())] if found else None
 
 
-def check_shapes(f, k, data, folder):
+def check_names(f, data, index):
+    """Names of bodies and materials, as in run.h5; without a name: empty."""
+    named = dict(zip(f["names/body"][:], f["names/name"].asstr()[:])) if "names" in f else {}
+    wanted = [named.get(i, "") for i in index] if named else None
+    assert texts_of(data, "name") == wanted, (texts_of(data, "name"), wanted)
+    materials = f["materials/name"].asstr()[:]
+    assert texts_of(data, "material_name") == [materials[f["bodies/material"][i]] for i in index]
+
+
+def volume_of(surface):
+    """The volume inside closed polygons whose corners are in one order as seen from outside; m^3."""
+    triangles, mass = vtk.vtkTriangleFilter(), vtk.vtkMassProperties()
+    triangles.SetInputData(surface)
+    mass.SetInputConnection(triangles.GetOutputPort())
+    mass.Update()
+    return mass.GetVolume()
+
+
+def check_solid(f, body, surface):
+    """The polygons of a body are closed, share their corners, and have about its volume."""
+    edges = vtk.vtkFeatureEdges()
+    edges.SetInputData(surface)
+    edges.NonManifoldEdgesOff()  # parts of compounds may touch
+    edges.FeatureEdgesOff()
+    edges.Update()
+    assert edges.GetOutput().GetNumberOfCells() == 0, (body, edges.GetOutput().GetNumberOfCells())
+    volume = f["bodies/volume"][body]
+    assert abs(volume_of(surface) / volume - 1) < 0.05, (body, volume_of(surface), volume)
+
+
+def polygons_of(data, body):
+    """What a reader sees of one body."""
+    chosen = vtk.vtkThreshold()
+    chosen.SetInputData(data)
+    chosen.SetInputArrayToProcess(0, 0, 0, vtk.vtkDataObject.FIELD_ASSOCIATION_CELLS, "id")
+    chosen.SetLowerThreshold(body)
+    chosen.SetUpperThreshold(body)
+    surface = vtk.vtkGeometryFilter()
+    surface.SetInputConnection(chosen.GetOutputPort())
+    surface.Update()
+    return surface.GetOutput()
+
+
+def check_shapes(f, k, data):
+    """Every moving body that is no ball is a closed surface about its place."""
     rows = slice(*f["frames/body_offset"][k:k + 2])
     index, look = f["frames/bodies/index"][rows], np.array(looks(f))
     mine = look[index] == "shape"
-    assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == mine.sum() > 0
-    found = arrays(data.GetPointData())
-    wanted = {**POINT_ARRAYS, "geometry": 1}
+    assert data.GetNumberOfPolys() == data.GetNumberOfCells() > mine.sum() > 0
+    found = arrays(data.GetCellData())
+    wanted = {**POINT_ARRAYS, "position": 3}
     del wanted["radius"]
-    same_names(found, wanted, mine.sum())
-    assert (found["id"] == index[mine]).all()
-    assert (found["velocity"] == f["frames/bodies/v"][rows][mine]).all()
+    same_names(found, wanted, data.GetNumberOfCells())
+    assert list(dict.fromkeys(found["id"])) == list(index[mine])
+    row = np.searchsorted(index, found["id"])
+    assert (found["velocity"] == f["frames/bodies/v"][rows][row]).all()
+    assert (found["position"] == f["frames/bodies/x"][rows][row]).all()
     check_force(f, k, found)
-    # every polygon belongs to a body, and the middle of a body's corners is where it is
-    drawn = placed(folder, data)
-    cells = arrays(drawn.GetCellData())
-    assert drawn.GetNumberOfCells() == drawn.GetNumberOfPolys() == len(cells["id"])
-    points, x = points_of(drawn), f["frames/bodies/x"][rows]
-    for body in index[mine]:
-        corners = [drawn.GetCell(int(c)).GetPointId(i) for c in np.flatnonzero(cells["id"] == body)
-                   for i in range(drawn.GetCell(int(c)).GetNumberOfPoints())]
-        assert np.allclose(points[corners].mean(axis=0), x[index == body][0], atol=1e-9)
+    check_names(f, data.GetCellData(), found["id"])
+    for body in index[mine] if f.attrs["dimension"] == 3 else []:
+        check_solid(f, body, polygons_of(data, body))
 
 
 def check_contacts(f, k, data):
@@ -271,6 +302,7 @@ def check_walls(f, data):
     if not walls:
         return
     drawn = arrays(data.GetCellData())["body"]
+    check_names(f, data.GetCellData(), drawn)
     assert set(drawn) <= set(walls) and len(drawn) == cells > 0
     assert np.isfinite(points_of(data)).all()
 
@@ -302,8 +334,7 @@ def check(run):
                     continue
                 check_time(data, time)
                 if kind == "shapes":
-                    check_shapes(f, k, data, folder)
-                    used.add(os.path.join(folder, "shapes_geometry.vtp"))
+                    check_shapes(f, k, data)
                     continue
                 {"bodies": check_bodies, "contacts": check_contacts,
                  "joints": check_joints, "cell": check_cell}[kind](f, k, data)

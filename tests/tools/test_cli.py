@@ -333,6 +333,55 @@ class Run(Program):
                              "--set", "bodies.ball.velocity=[0, 0, -1]").stdout
         self.assertRegex(self.value(out, "+ time stepping"), r"^0\.1 J  gained by steps of finite length")
 
+    def test_the_step_is_checked_by_half_of_it(self):
+        # after t = 0.2 s a free fall is g h t/2 too deep: half the step moves it by 10 * 0.01 * 0.2/4 = 5 mm of
+        # 0.2 + 0.01 m, 2.38 %, so that 0.01 * 1 %/(2 * 2.38 %) = 0.0021 s would have an error of 1 %
+        self.run_cairn("run", self.scene, "--out", "fall", "--set", "run.duration=0.2", "--set", "bodies.ball.position=[0, 0, 9]",
+                       "--set", "gravity=[0, 0, -10]", "--set", "run.time_step=0.01")
+        done = self.run_cairn("explain", "fall", "--step-length")
+        self.assertRegex(done.stdout, r"places of bodies, rms +m +0 +0\.005 +2\.38 % +0 +0 %")
+        self.assertIn("The step of 0.01 s is too long", done.stdout)
+        self.assertIn("about run.time_step: 0.0021 would", done.stdout)
+        self.assertIn("three runs of the scene, 0.2 s of its time each", done.stderr)
+        self.assertIn("run 3 of 3: a tenth of the tolerance", done.stderr)
+        self.assertTrue(os.path.exists(self.path("fall/plots/step-length.gp")))
+        done = self.run_cairn("explain", "fall", "--step-length", "-q", "--set", "run.time_step=1e-3", "--duration", "0.1",
+                              "--out", "drawn")
+        self.assertIn("the first 0.1 s of the scene, 100 samples", done.stdout)
+        self.assertIn("The step of 0.001 s is short enough: half of it changes nothing above by more than 1 %", done.stdout)
+        self.assertEqual(done.stderr, "")
+        self.assertTrue(os.path.exists(self.path("drawn/step-length.gp")))
+
+    def test_what_depends_on_the_tolerance_is_not_due_to_the_step(self):
+        heap = """cairn: 1
+dimension: 2
+bodies: [{motion: fixed, shape: {inside_cone: {half_angle: 1}}}]
+generators: [{grid: {count: [5, 6], spacing: [0.21, 0.21], radius: 0.1, origin: [-0.4, 1]}}]
+run: {time_step: 5e-3, duration: 1, tolerance: 0.3, paraview: false, picture: false, state: false}
+"""
+        self.run_cairn("run", self.write("heap.yaml", heap), "--out", "heap")
+        said = self.run_cairn("explain", "heap", "--step-length", "-q").stdout
+        self.assertIn("A tenth of the tolerance, with the same step, changes:\n  places of bodies, rms", said)
+        self.assertIn("run.tolerance: 0.03) or on chance", said)
+
+    def test_a_check_of_the_step_refuses_what_it_cannot_do(self):
+        self.run_cairn("run", self.scene)
+        for words, code, piece in ((["--duration", "1"], 2, "need --step-length"),
+                                   (["--step-length", "--duration", "0"], 2, "expected a number > 0, in s"),
+                                   (["--step-length", "--seconds", "soon"], 2, "expected a number > 0, in s"),
+                                   (["--step-length", "--scene", "none.yaml"], 1, "none.yaml"),
+                                   (["--step-length", "--out", "out/ball/run.h5/none"], 1, "Not a directory"),
+                                   (["--step-length", "--set", "run.steps=3"], 3, "unknown key 'steps'")):
+            self.assertIn(piece, self.run_cairn("explain", "out/ball", *words, code=code).stderr, words)
+        self.assertIn("none", self.run_cairn("explain", "none", "--step-length", code=1).stderr)
+        hook = os.path.join(ROOT, "scenes", "hook.yaml")  # names a mesh by a file beside it
+        self.run_cairn("run", hook, "--out", "hook", "--set", "run.duration=0.01", "--set", "run.picture=false")
+        said = self.run_cairn("explain", "hook", "--step-length", code=3).stderr
+        self.assertIn("hook.obj", said)
+        self.assertIn("if it names other files, give it with --scene FILE", said)
+        said = self.run_cairn("explain", "hook", "--step-length", "--scene", hook, "--duration", "0.01").stdout
+        self.assertIn("the first 0.01 s of the scene, 5 samples", said)
+
     def test_only_files_that_are_there_are_named(self):
         out = self.run_cairn("run", self.scene).stdout
         self.assertIn("  out/ball/paraview/bodies.pvd\n", out)

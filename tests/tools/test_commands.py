@@ -255,7 +255,7 @@ class Stat(unittest.TestCase):
         for name in ("energy", "surface"):
             picture = os.path.join(self.home.name, "run", "plots", f"{name}.svg")
             text = "".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
-            self.assertIn("A column: ", text)
+            self.assertIn("A column", text)
         self.assertIn("t = 0.1 s", text)
         self.assertIn("position (m)", text)
         self.cairn("plot", "run", "slices", "--region", "-0.5,0.5,*,*")
@@ -263,6 +263,8 @@ class Stat(unittest.TestCase):
         text = "".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
         for label in ("fraction", "vy (m/s)", "t = 0.05 s"):
             self.assertIn(label, text)
+        done = self.cairn("plot", "run")  # some are the same throughout
+        self.assertNotIn("arning", done.stdout + done.stderr)
         done = self.cairn("plot", "run", "mixing", "--out", "pictures")
         self.assertIn("not drawn: no frame has grains of two classes in the region", done.stderr)
 
@@ -331,6 +333,14 @@ bodies:
   - {shape: {sphere: {radius: 0.1}}, mass: 1, position: [0.1, 0, 0], velocity: [-1, 0, 0]}
   - {shape: {sphere: {radius: 0.1}}, mass: 1, position: [0.9, 0, 0], velocity: [1, 0, 0]}
 run: {time_step: 0.01, duration: 0.01, tolerance: 1e-10, paraview: false, picture: false}
+"""
+NAMED = """cairn: 1
+materials: {"gr\u00fcn": {friction: 0.5}}
+bodies:
+  - {name: 'a, "b" \\', shape: {box: {size: [1, 1, 1]}}, mass: 1}
+  - {shape: {sphere: {radius: 0.2}}, mass: 1, position: [1, 0, 0]}
+  - {name: ball, shape: {sphere: {radius: 0.2}}, mass: 1, position: [2, 0, 0]}
+run: {time_step: 0.01, duration: 0.01, paraview: false, picture: false}
 """
 POLYLINE = """cairn: 1
 title: A ditch
@@ -458,13 +468,29 @@ class Export(unittest.TestCase):
         falling = [r for r in rows if r["body"] == "3"][2]
         self.assertAlmostEqual(float(falling["vz"]), -10 * 0.1)
 
+    def test_names_travel(self):
+        """Into tables and scenes, also those with commas, quotes and other letters."""
+        self.assertEqual([(r["name"], r["material"]) for r in self.table()[:5]],
+                         [("floor", "rock"), ("box", "rock"), ("low", "rock"), ("high", "rubber"), ("side", "rubber")])
+        make_run(self.home.name, NAMED, "named")
+        self.export("named", "--csv", "named.csv")
+        with open(self.path("named.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(r["name"], r["material"]) for r in rows[:3]],
+                         [('a, "b" \\', "gr\u00fcn"), ("", "gr\u00fcn"), ("ball", "gr\u00fcn")])
+        self.assertEqual([float(r["x"]) for r in rows[:3]], [0, 1, 2])
+        self.export("named", "--gltf", "named.glb")
+        nodes = self.glb("named.glb")[0]["nodes"]
+        self.assertEqual([(n["name"], n["extras"]["material"]) for n in nodes[:3]],
+                         [('a, "b" \\', "gr\u00fcn"), ("body 1", "gr\u00fcn"), ("ball", "gr\u00fcn")])
+
     def test_a_scene_of_gltf_moves_as_the_run_did(self):
         said = self.export("run", "--gltf", "run.glb")
         self.assertRegex(said, r"run\.glb: 0\.\d\d MB")
         glb = self.glb("run.glb")
         about = glb[0]
         self.assertEqual(len(about["nodes"]), 4 + 1)  # the floor is without end; one node is above all
-        node = next(i for i, n in enumerate(about["nodes"]) if n["name"] == "body 3")
+        node = next(i for i, n in enumerate(about["nodes"]) if n["name"] == "high")
         channel = next(c for c in about["animations"][0]["channels"]
                        if c["target"] == {"node": node, "path": "translation"})
         sampler = about["animations"][0]["samplers"][channel["sampler"]]
@@ -605,6 +631,9 @@ class Export(unittest.TestCase):
         self.assertIn("found -1 s", self.export("run", "--png", "-1", code=3))
         self.assertFalse(os.path.exists(self.path("run.png")))
         self.export("nothing", "--csv", "none.csv", code=1)
+        for flag, name in (("--csv", "no/t.csv"), ("--gltf", "no/t.glb"), ("--vtkhdf", "no/t.vtkhdf")):
+            said = self.export("run", flag, name, code=1)
+            self.assertRegex(said, rf"\A{name}(\.part)?: cannot create: No such file or directory\n")
         self.assertFalse(os.path.exists(self.path("none.csv")))
         bare = self.path("bin")
         os.makedirs(bare, exist_ok=True)
@@ -702,7 +731,19 @@ class Sweep(unittest.TestCase):
             self.assertAlmostEqual(row["displacement +-"], 4.302652729911275 * statistics.stdev(d) / 3 ** 0.5,
                                    delta=1e-12)
         with open(self.path("s", "sweep.gp"), encoding="utf-8") as script:
-            self.assertIn("with yerrorlines", script.read())
+            text = script.read()
+        self.assertIn("with yerrorlines", text)
+        self.assertIn("'means of 3 runs; bars: 95 % confidence intervals of the means'\n", text)
+        for label in ("xlabel 'friction'", "ylabel 'displacement (m)'", "ylabel 'energy.friction loss (J)'"):
+            self.assertIn(f"set {label}\n", text)
+        self.sweep("--vary", "run.time_step=1e-3,2e-3", "--vary", "friction=0.2,0.5", "--out", "steps",
+                   "--result", "displacement")
+        with open(self.path("steps", "sweep.gp"), encoding="utf-8") as script:
+            text = script.read()
+        self.assertIn("'each point is one run'\n", text)
+        self.assertIn("set xlabel 'run.time step (s)'\n", text)
+        self.assertIn("$curve1 using 1:4 with linespoints", text)
+        self.assertIn("$curve1 << END\n0.001 0.5 1 ", text)
         self.assertTrue(os.path.getsize(self.path("s", "sweep.h5")) > 1000)
 
     def test_finished_runs_are_kept_and_a_killed_sweep_goes_on(self):

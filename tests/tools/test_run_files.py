@@ -78,6 +78,31 @@ generators:
            shape: {cylinder: {radius: 0.5, height: 1}}, turned: true}
 run: {time_step: 2e-3, duration: 0.6}
 """,
+    "solids": """
+cairn: 1
+title: one body of each shape that moves, two of them with names
+materials: {rock: {friction: 0.4}, steel: {friction: 0.2}}
+bodies:
+  - {name: floor, motion: fixed, material: rock, shape: half_space}
+  - {name: egg, material: steel, shape: {ellipsoid: {semi_axes: [0.1, 0.1, 0.15]}}, position: [0, 0, 0.3]}
+  - {name: die, material: rock, shape: {superellipsoid: {semi_axes: [0.1, 0.1, 0.1], exponent: 4}}, position: [0.5, 0, 0.3]}
+  - {material: rock, shape: {cylinder: {radius: 0.1, height: 0.2, axis: [1, 0, 1]}}, position: [1, 0, 0.3]}
+  - {material: rock, shape: {capsule: {radius: 0.1, length: 0.2}}, position: [1.5, 0, 0.3]}
+  - {material: rock, shape: {box: {size: [0.2, 0.2, 0.3]}}, position: [2, 0, 0.3]}
+  - {material: rock, shape: {cone: {radius: 0.1, height: 0.2}}, position: [2.5, 0, 0.3]}
+  - material: steel
+    shape: {polyhedron: {points: [[0, 0, 0], [0.2, 0, 0], [0, 0.3, 0], [0, 0, 0.2], [0.2, 0.3, 0.2]]}}
+    position: [3, 0, 0.3]
+  - material: rock
+    shape:
+      compound:
+        parts:
+          - {shape: {box: {size: [0.1, 0.1, 0.3]}}}
+          - {shape: {box: {size: [0.3, 0.1, 0.1]}}, position: [0.2, 0, 0.1]}
+    position: [3.5, 0, 0.3]
+  - {material: rock, shape: {sphere: {radius: 0.1}}, position: [4, 0, 0.3]}
+run: {time_step: 2e-3, duration: 0.6}
+""",
     "cell": """
 cairn: 1
 title: disks that touch across the faces of a cell that is sheared

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cairn/output.h"
 #include "studies/study.h"
 #include "view.h"
 
@@ -28,6 +29,7 @@ typedef struct mesh {
 typedef struct scene {
     cairn_recording *run;
     cairn_view_shelf shelf;
+    cairn_view_names names;
     floats triangles;
     mesh *meshes;
     int mesh_count, mesh_room;
@@ -282,6 +284,21 @@ static void write_animation(const scene *s, FILE *out)
     fputs("]}],\n", out);
 }
 
+static void write_name(const scene *s, int body, FILE *out)
+{
+    char number[32];
+    const char *name = body < s->names.bodies ? s->names.body[body] : NULL;
+    const char *material = body < s->names.bodies ? s->names.material[body] : NULL;
+    snprintf(number, sizeof number, "body %d", body);
+    fputs("{\"name\":", out);
+    cairn_json_quote(out, name ? name : number);
+    if (material) {
+        fputs(",\"extras\":{\"material\":", out);
+        cairn_json_quote(out, material);
+        fputc('}', out);
+    }
+}
+
 static void write_nodes(const scene *s, FILE *out)
 {
     fputs("\"nodes\":[", out);
@@ -289,10 +306,11 @@ static void write_nodes(const scene *s, FILE *out)
         if (s->node_of[i] < 0)
             continue;
         const float *key = s->keys + 8 * (size_t)s->node_of[i] * (size_t)s->frames;
+        write_name(s, i, out);
         fprintf(out,
-                "{\"name\":\"body %d\",\"mesh\":%d,\"translation\":[%.9g,%.9g,%.9g],"
+                ",\"mesh\":%d,\"translation\":[%.9g,%.9g,%.9g],"
                 "\"rotation\":[%.9g,%.9g,%.9g,%.9g]},\n",
-                i, s->mesh_of[i], key[0], key[1], key[2], key[3], key[4], key[5], key[6]);
+                s->mesh_of[i], key[0], key[1], key[2], key[3], key[4], key[5], key[6]);
     }
     /* a quarter turn about x takes z to y; 2D is upright as it is */
     bool flat = s->shelf.dimension == 2;
@@ -393,6 +411,7 @@ static cairn_status write_file(scene *s, const char *path, int64_t *bytes)
     if (!json)
         return fail(s, CAIRN_IO_FAILED, "cannot make a temporary file");
     write_json(s, json);
+    *s->error = (cairn_error){ 0 }; /* about a column that the run need not have */
     cairn_status status = cairn_output_create(path, &file, s->error);
     if (status == CAIRN_OK) {
         status = write_pieces(s, json, cairn_output_stream(file), bytes);
@@ -409,6 +428,7 @@ static cairn_status write_file(scene *s, const char *path, int64_t *bytes)
 static cairn_status read_scene(scene *s, int dimension)
 {
     TRY(cairn_view_shelf_fill(s->run, dimension, &s->shelf, s->error));
+    TRY(cairn_view_names_fill(s->run, &s->names, s->error));
     TRY(find_meshes(s));
     if (s->shown == 0)
         return fail(s, CAIRN_UNSUPPORTED, "no body of the run has a shape that can be drawn");
@@ -423,6 +443,7 @@ cairn_status cairn_view_export_gltf(cairn_recording *run, int dimension, const c
     if (status == CAIRN_OK)
         status = write_file(&s, path, bytes);
     cairn_view_shelf_clear(&s.shelf);
+    cairn_view_names_clear(&s.names);
     cairn_block_free(s.triangles.items);
     cairn_block_free(s.meshes);
     cairn_block_free(s.mesh_of);

@@ -533,6 +533,10 @@ static cairn_status write_file(package *p, const char *path, int64_t *bytes)
     return status != CAIRN_OK ? status : ended;
 }
 
+const char cairn_view_no_page[] =
+    "this cairn was built without the page of the viewer: install nodejs and npm, then 'make "
+    "build', or install the package with pip again";
+
 cairn_status cairn_view_export_html(cairn_recording *run, const char *name, const char *path,
                                     int64_t *bytes, cairn_error *error)
 {
@@ -547,9 +551,7 @@ cairn_status cairn_view_export_html(cairn_recording *run, const char *name, cons
     if (p->piece)
         status = cairn_view_page_bytes > 0
                      ? write_file(p, path, bytes)
-                     : fail(p, CAIRN_IO_FAILED,
-                            "this cairn was built without the page of the viewer; run 'make "
-                            "viewer' (it needs node and npm) and build again");
+                     : fail(p, CAIRN_IO_FAILED, cairn_view_no_page);
     cairn_block_free(p->piece);
     cairn_block_free(p);
     return status;

@@ -360,8 +360,7 @@ struct cairn_view_server {
 
 bool cairn_view_is_built(const char **reason)
 {
-    *reason = "this cairn was built without the page of the viewer; run 'make viewer' (it needs "
-              "node and npm) and build again";
+    *reason = cairn_view_no_page;
     return cairn_view_page_bytes > 0;
 }
 

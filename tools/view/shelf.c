@@ -330,6 +330,82 @@ bool cairn_view_is_drawn(const cairn_shape *shape)
     }
 }
 
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* Texts of the run, and a column of numbers that goes with them. */
+typedef struct text_list {
+    char *block; /* the texts, one after the other: cairn_recording_texts lends them only */
+    char **items;
+    double *number;
+    int count, numbers;
+} text_list;
+
+static cairn_status copy_texts(cairn_recording *run, const char *column, text_list *out,
+                               cairn_error *error)
+{
+    const char *const *texts;
+    size_t bytes = 1;
+    TRY(cairn_recording_texts(run, column, &texts, &out->count, error));
+    for (int i = 0; i < out->count; i++)
+        bytes += strlen(texts[i]) + 1;
+    char *to = out->block = cairn_block_take(bytes, 1);
+    out->items = cairn_block_take((size_t)out->count + 1, sizeof *out->items);
+    if (!out->block || !out->items)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < out->count; i++) {
+        out->items[i] = strcpy(to, texts[i]);
+        to += strlen(to) + 1;
+    }
+    return CAIRN_OK;
+}
+
+/* Row number[i] of /bodies has name i, and row i has material number[i]. */
+static void name_rows(const text_list *names, const text_list *materials, cairn_view_names *out)
+{
+    for (int i = 0; i < names->numbers && i < names->count; i++)
+        if (names->number[i] >= 0 && names->number[i] < out->bodies)
+            out->body[(int)names->number[i]] = names->items[i];
+    for (int i = 0; i < materials->numbers && i < out->bodies; i++)
+        if (materials->number[i] >= 0 && materials->number[i] < materials->count)
+            out->material[i] = materials->items[(int)materials->number[i]];
+}
+
+cairn_status cairn_view_names_fill(cairn_recording *run, cairn_view_names *out, cairn_error *error)
+{
+    static const char *const columns[2][2] = { { "names/name", "names/body" },
+                                               { "materials/name", "bodies/material" } };
+    cairn_recording_column about;
+    text_list lists[2] = { { 0 }, { 0 } };
+    TRY(cairn_recording_look(run, "bodies/material", &about, error));
+    *out = (cairn_view_names){ .bodies = (int)about.rows };
+    out->body = cairn_block_take((size_t)about.rows + 1, sizeof *out->body);
+    out->material = cairn_block_take((size_t)about.rows + 1, sizeof *out->material);
+    cairn_status status = out->body && out->material ? CAIRN_OK : CAIRN_NO_MEMORY;
+    for (int k = 0; k < 2 && status == CAIRN_OK; k++) {
+        text_list *list = &lists[k];
+        status = copy_texts(run, columns[k][0], list, error);
+        if (status == CAIRN_OK)
+            status = read_all(run, columns[k][1], &list->number, &list->numbers, error);
+    }
+    if (status == CAIRN_OK)
+        name_rows(&lists[0], &lists[1], out);
+    for (int k = 0; k < 2; k++) {
+        out->texts[k] = lists[k].block;
+        cairn_block_free(lists[k].items);
+        cairn_block_free(lists[k].number);
+    }
+    return status;
+}
+
+void cairn_view_names_clear(cairn_view_names *names)
+{
+    cairn_block_free(names->body);
+    cairn_block_free(names->material);
+    cairn_block_free(names->texts[0]);
+    cairn_block_free(names->texts[1]);
+    *names = (cairn_view_names){ 0 };
+}
+
 /* ---- poses ---------------------------------------------------------------------------------- */
 
 static cairn_vec3 cross(cairn_vec3 a, cairn_vec3 b)

@@ -21,7 +21,19 @@ static const struct {
 
 enum { PARTS = sizeof parts / sizeof parts[0], ROWS_AT_ONCE = 1 << 16 };
 
-static void write_rows(FILE *out, double time, const double *data, int64_t count)
+/* A name as a field; empty without one. */
+static void write_name(FILE *out, char *const *names, double body, int bodies)
+{
+    const char *name = body >= 0 && body < bodies ? names[(int)body] : NULL;
+    fputc(',', out);
+    if (name && strpbrk(name, ",\"\n\r"))
+        cairn_csv_quote(out, name);
+    else if (name)
+        fputs(name, out);
+}
+
+static void write_rows(FILE *out, double time, const double *data, int64_t count,
+                       const cairn_view_names *names)
 {
     for (int64_t i = 0; i < count; i++) {
         const double *from = data;
@@ -31,13 +43,17 @@ static void write_rows(FILE *out, double time, const double *data, int64_t count
                 fprintf(out, p == 0 ? ",%.0f" : ",%.17g", from[i * parts[p].width + c]);
             from += count * parts[p].width;
         }
+        write_name(out, names->body, data[i], names->bodies);
+        write_name(out, names->material, data[i], names->bodies);
         fputc('\n', out);
     }
 }
 
-static cairn_status write_frame(cairn_recording *run, double time, const double *offset, FILE *out,
-                                cairn_error *error)
+/* `frame` is its time, and the first and the last row of its bodies. */
+static cairn_status write_frame(cairn_recording *run, const double frame[3],
+                                const cairn_view_names *names, FILE *out, cairn_error *error)
 {
+    const double *offset = frame + 1;
     for (int64_t first = (int64_t)offset[0]; first < (int64_t)offset[1]; first += ROWS_AT_ONCE) {
         int64_t left = (int64_t)offset[1] - first,
                 count = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
@@ -47,16 +63,16 @@ static cairn_status write_frame(cairn_recording *run, double time, const double 
         for (int p = 0; p < PARTS; p++)
             rows[p] = (cairn_recording_rows){ parts[p].column, CAIRN_NUMBER_DOUBLE, first, count };
         TRY(cairn_recording_read(run, rows, PARTS, &data, &bytes, error));
-        write_rows(out, time, data, count);
+        write_rows(out, frame[0], data, count, names);
     }
     return CAIRN_OK;
 }
 
-static cairn_status write_frames(cairn_recording *run, FILE *out, int64_t *written,
-                                 cairn_error *error)
+static cairn_status write_frames(cairn_recording *run, const cairn_view_names *names, FILE *out,
+                                 int64_t *written, cairn_error *error)
 {
     cairn_recording_column about;
-    fputs("time,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n", out);
+    fputs("time,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz,name,material\n", out);
     TRY(cairn_recording_look(run, "frames/time", &about, error));
     for (int64_t k = 0; k < about.rows; k++) {
         const cairn_recording_rows rows[] = {
@@ -67,7 +83,7 @@ static cairn_status write_frames(cairn_recording *run, FILE *out, int64_t *writt
         size_t bytes;
         TRY(cairn_recording_read(run, rows, 2, &data, &bytes, error));
         const double *numbers = data, frame[3] = { numbers[0], numbers[1], numbers[2] };
-        TRY(write_frame(run, frame[0], frame + 1, out, error));
+        TRY(write_frame(run, frame, names, out, error));
         *written += (int64_t)(frame[2] - frame[1]);
     }
     return CAIRN_OK;
@@ -77,13 +93,23 @@ cairn_status cairn_view_export_csv(cairn_recording *run, const char *path, int64
                                    cairn_error *error)
 {
     cairn_output *file;
+    cairn_view_names names = { 0 };
     *rows = 0;
-    TRY(cairn_output_create(path, &file, error));
-    cairn_status status = write_frames(run, cairn_output_stream(file), rows, error);
-    cairn_status ended = cairn_output_commit(file, error);
-    if (status != CAIRN_OK)
-        unlink(path);
-    return status != CAIRN_OK ? status : ended;
+    cairn_status status = cairn_view_names_fill(run, &names, error);
+    if (status == CAIRN_OK) {
+        *error = (cairn_error){ 0 }; /* about a column that the run need not have */
+        status = cairn_output_create(path, &file, error);
+    }
+    if (status == CAIRN_OK) {
+        status = write_frames(run, &names, cairn_output_stream(file), rows, error);
+        cairn_status ended = cairn_output_commit(file, error);
+        if (status != CAIRN_OK)
+            unlink(path);
+        else
+            status = ended;
+    }
+    cairn_view_names_clear(&names);
+    return status;
 }
 
 /* ---- one frame as a table -------------------------------------------------------------------- */
@@ -309,8 +335,8 @@ typedef struct network {
     int64_t first, count;
     int dimension;
     double h, time; /* s: time step; of the frame */
-    double *place; /* m: of each row of /bodies, three numbers; NaN: it is not in the frame */
-    double *cell;  /* m: three edges of the periodic cell                                   */
+    double *place;  /* m: of each row of /bodies, three numbers; NaN: it is not in the frame */
+    double *cell;   /* m: three edges of the periodic cell                                   */
     double *pair, *point, *normal, *tangent, *gap, *impulse, *velocity, *mu;
     double *image, *mu_2, *adhesion;
 } network;

@@ -53,7 +53,7 @@ cairn_status cairn_view_export_html(cairn_recording *run, const char *name, cons
 /* ---- the frames of a run as a CSV table ------------------------------------------------------ */
 
 /* One row for each body in each frame, with commas: time, body, x, y, z, qw, qx, qy, qz, vx, vy,
- * vz, wx, wy, wz. */
+ * vz, wx, wy, wz, name, material. */
 cairn_status cairn_view_export_csv(cairn_recording *run, const char *path, int64_t *rows,
                                    cairn_error *error);
 
@@ -82,8 +82,9 @@ cairn_status cairn_view_export_contacts(cairn_recording *run, const cairn_view_t
 
 /* ---- a run as an animated glTF 2.0 scene in binary form (.glb) ------------------------------- */
 
-/* A node for each body with a bounded shape, a mesh for each different shape, and one animation
- * with a key for each frame. A body that enters later has scale 0 until then. */
+/* A node for each body with a bounded shape, called by its name and with that of its material as
+ * `extras`, a mesh for each different shape, and one animation with a key for each frame. A body
+ * that enters later has scale 0 until then. */
 cairn_status cairn_view_export_gltf(cairn_recording *run, int dimension, const char *path,
                                     int64_t *bytes, cairn_error *error);
 
@@ -103,6 +104,8 @@ cairn_status cairn_view_export_vtkhdf(cairn_recording *run, int dimension, const
 extern const unsigned char cairn_view_page[];
 /* 0: the program was built without it. */
 extern const size_t cairn_view_page_bytes;
+/* What a program without it says. */
+extern const char cairn_view_no_page[];
 
 /* ---- the server, on 127.0.0.1 ---------------------------------------------------------------- */
 
@@ -167,5 +170,18 @@ bool cairn_view_is_drawn(const cairn_shape *shape);
 cairn_pose cairn_view_pose(const cairn_pose *body, const cairn_pose *own);
 
 void cairn_view_shelf_clear(cairn_view_shelf *shelf);
+
+/* ---- the names that a run has from its scene ------------------------------------------------- */
+
+/* Zero is valid: none. */
+typedef struct cairn_view_names {
+    int bodies;
+    char **body;     /* by row of /bodies; NULL: unnamed        */
+    char **material; /* likewise: the name of its material      */
+    char *texts[2];  /* where all of them are                   */
+} cairn_view_names;
+
+cairn_status cairn_view_names_fill(cairn_recording *run, cairn_view_names *out, cairn_error *error);
+void cairn_view_names_clear(cairn_view_names *names);
 
 #endif

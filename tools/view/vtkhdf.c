@@ -3,6 +3,7 @@
  * The file has one part for each step. Points, cells and data of all steps follow one another, and
  * the group Steps holds the offset at which each step begins. The polygons of a body share their
  * corners, which a hash table finds by position. */
+#include <errno.h>
 #include <hdf5.h>
 #include <math.h>
 #include <stddef.h>
@@ -167,9 +168,14 @@ static void make_steps(file *f)
 static cairn_status make_file(file *f, const char *path, int64_t steps)
 {
     static const int64_t version[2] = { 2, 0 };
-    f->id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    *f->error = (cairn_error){ 0 };     /* about a column that the run need not have */
+    FILE *writable = fopen(path, "wb"); /* HDF5 would print why it cannot write */
+    f->id = writable ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    if (writable)
+        fclose(writable);
     if (f->id < 0) {
-        snprintf(f->error->message, sizeof f->error->message, "cannot write %.300s", path);
+        snprintf(f->error->file, sizeof f->error->file, "%s", path);
+        snprintf(f->error->message, sizeof f->error->message, "cannot create: %s", strerror(errno));
         return CAIRN_IO_FAILED;
     }
     f->root = make_group(f, f->id, "VTKHDF");
