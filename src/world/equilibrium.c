@@ -284,15 +284,6 @@ static double share_of_tolerance(const stilling *q, double share)
     return cairn_larger(share * tolerance, cairn_smaller(LEAST, FINER * tolerance));
 }
 
-/* Scheme auto has s = 0 here, which is right only while contact j slides slowly. */
-static bool slides_fast(const stilling *q, int j)
-{
-    const cairn_problem *p = &q->answer->problem;
-    const double *u = q->answer->u + (size_t)j * (size_t)p->dimension;
-    return cairn_scheme_is_mixed(q->s->scheme) &&
-           p->mu[j] * cairn_sliding_speed(p->dimension, p->directions, u) > q->s->allowed;
-}
-
 /* Written so that NaN has all marks. */
 static uint8_t marks_of(const stilling *q, int j)
 {
@@ -305,7 +296,9 @@ static uint8_t marks_of(const stilling *q, int j)
     bool lively = cairn_group_of(p, &q->groups, j)->marks & LIVELY;
     double keep = share_of_tolerance(q, lively ? ENOUGH : q->keep);
     double law = cairn_judge_relative(&judge, q->s->scheme->law, j);
-    uint8_t marks = law <= MARGIN * tolerance && !slides_fast(q, j) ? 0 : UNHELD;
+    /* scheme auto has s = 0 here, which is right only while contact j slides slowly */
+    bool fast = cairn_scheme_slides_fast(q->s, answer, j);
+    uint8_t marks = law <= MARGIN * tolerance && !fast ? 0 : UNHELD;
     if (p->b[j] == q->question.b[j] && law <= keep)
         return marks; /* so does the program, up to mu |u_T| */
     double open = cairn_judge_relative(&program, CAIRN_LAW_CONVEX, j);

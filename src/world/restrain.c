@@ -341,6 +341,25 @@ static void judge_all(restraint *a)
         *a->solving->upgraded = (int)cairn_link_sum(cairn_problem_link(&answer->problem), upgraded);
 }
 
+/* Scheme auto: no contact pushes by the convex law that slides too fast for it. */
+static bool has_exact(const restraint *a)
+{
+    const cairn_answer *answer = a->answer;
+    size_t d = (size_t)answer->problem.dimension;
+    bool lacks = false;
+    for (int j = 0; answer->exact && j < a->step->world->contacts.count && !lacks; j++)
+        lacks = !answer->exact[j] && answer->r[(size_t)j * d] > 0 &&
+                cairn_scheme_slides_fast(a->solving, answer, j);
+    return !cairn_link_any(cairn_problem_link(&answer->problem), lacks);
+}
+
+static void note_converged(restraint *a)
+{
+    cairn_solve_report *report = a->solving->report;
+    bool met = report->judgement.asked.relative <= a->solving->options.tolerance;
+    report->converged = has_exact(a) && met;
+}
+
 /* The groups that gain energy alone; the report is that of the whole step. */
 static cairn_status solve_groups(restraint *a)
 {
@@ -353,9 +372,7 @@ static cairn_status solve_groups(restraint *a)
     TRY(find_list(a));
     TRY(solve_list(a, &closer));
     judge_all(a);
-    /* by scheme auto a part that did not converge may lack contacts with exact friction */
-    report->converged = report->judgement.asked.relative <= s->options.tolerance &&
-                        (part.converged || !a->answer->exact);
+    note_converged(a);
     report->iterations =
         part.iterations > report->iterations ? part.iterations : report->iterations;
     cairn_arena_return(&a->step->world->scratch, before);
@@ -373,7 +390,7 @@ static cairn_status solve_again(restraint *a)
         return solve_groups(a);
     closer.options.tolerance = closer_tolerance(a->solving);
     TRY(solve_all(a, &closer));
-    report->converged = report->judgement.asked.relative <= a->solving->options.tolerance;
+    note_converged(a);
     report->iterations = report->iterations < before ? before : report->iterations;
     return CAIRN_OK;
 }

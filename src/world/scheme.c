@@ -220,6 +220,14 @@ bool cairn_scheme_is_mixed(const cairn_scheme *scheme)
     return scheme->solve == cairn_scheme_upgrade;
 }
 
+bool cairn_scheme_slides_fast(const cairn_solving *s, const cairn_answer *answer, int j)
+{
+    const cairn_problem *p = &answer->problem;
+    const double *u = answer->u + (size_t)j * (size_t)p->dimension;
+    return cairn_scheme_is_mixed(s->scheme) &&
+           p->mu[j] * cairn_sliding_speed(p->dimension, p->directions, u) > s->allowed;
+}
+
 /* ==== convex and exact friction together ====================================================== */
 
 /* Scheme auto: the convex law, but exact Coulomb friction at the contacts where its artefact would

@@ -645,6 +645,10 @@ typedef struct cairn_solving {
     int *upgraded; /* scheme auto: number of contacts with exact friction; output */
 } cairn_solving;
 
+/* scheme.c: whether contact j slides so fast with the velocities of the answer that scheme auto
+ * needs exact friction there, if the contact pushes; false for other schemes. */
+bool cairn_scheme_slides_fast(const cairn_solving *s, const cairn_answer *answer, int j);
+
 /* One way to compute r, v and u of the answer, and the judge of the result. */
 typedef struct cairn_phase {
     cairn_status (*solve)(const cairn_solving *, const void *context, cairn_answer *answer);
