@@ -572,7 +572,7 @@ static bool strikes(const check_run *run, int j)
     answer hit = is_hit(run, j);
     for (int i = 0; i < d; i++)
         change[i] = r[i] - compression[i];
-    return hit == YES || (hit == PERHAPS && cone_dot(d, change, change) > 1e-6 * cone_dot(d, r, r));
+    return hit == YES || (hit == PERHAPS && cone_dot(d, change, change) > 1e-4 * cone_dot(d, r, r));
 }
 
 /* Groups in which nothing hits, or nothing bounces, have no part in an impact: their first phase is
