@@ -743,19 +743,31 @@ typedef struct explained {
     int level;
 } explained;
 
-static explained explain_bias(const check_run *run, int j, int levels)
+static void explain_better(const check_run *run, int j, int levels, explained *best)
 {
     double stored = run->contacts.bias[j], expected[2];
-    explained best = { .nearest = HUGE_VAL };
     for (check_arc arc = CHECK_FIRST_ARC; check_arc_next(run, j, &arc);) {
         expect(run, j, arc.term, expected);
         for (int i = 2 * levels - 1; i >= 0; i--) {
             double b = milder_bias(run, j, expected[i % 2], i / 2);
-            if (fabs(stored - b) <= fabs(stored - best.nearest)) /* of equals the first level */
-                best = (explained){ b, arc.term, best.arc_size, i / 2 };
+            if (fabs(stored - b) <= fabs(stored - best->nearest)) /* of equals the first level */
+                *best = (explained){ b, arc.term, best->arc_size, i / 2 };
         }
-        best.arc_size = run->impacts.count == 0 ? fmax(best.arc_size, arc.size) : 0;
+        best->arc_size = run->impacts.count == 0 ? fmax(best->arc_size, arc.size) : 0;
     }
+}
+
+/* Which impacts are not followed depends on the fastest approach, which may be one in doubt. */
+static explained explain_bias(check_run *run, int j, int levels)
+{
+    explained best = { .nearest = HUGE_VAL };
+    double fastest = run->fastest;
+    if (run->fastest_sure < fastest) {
+        run->fastest = run->fastest_sure;
+        explain_better(run, j, levels, &best);
+        run->fastest = fastest;
+    }
+    explain_better(run, j, levels, &best);
     return best;
 }
 
