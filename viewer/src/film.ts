@@ -30,13 +30,13 @@ const table: Record<string, Word> = {
   legend: { values: () => ['0', '1'] },
   still: { values: () => ['', '1'] },
 };
-const filming = ['film', 'rate', 'width', 'height']; // for `cairn export`: numbers
+const filming = ['film', 'rate', 'width', 'height']; // of `cairn export`: numbers
 
-/** Why the address cannot be followed; null: it can. */
-export function refusalOf(app: App, words: URLSearchParams): string | null {
+/** Why the address cannot be followed; null: it can. `pictures`: it is that of `cairn export`. */
+export function refusalOf(app: App, words: URLSearchParams, pictures: boolean): string | null {
   const seen = new Set<string>();
   for (const [name, value] of words) {
-    if (words.has('film') && filming.includes(name) && !seen.has(name)) { seen.add(name); continue; }
+    if (pictures && filming.includes(name) && !seen.has(name)) { seen.add(name); continue; }
     if (!Object.hasOwn(table, name)) return `found '${name}', expected ${Object.keys(table).join(', ')}`;
     if (seen.has(name)) return `found ${name} twice`;
     seen.add(name);

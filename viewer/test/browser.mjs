@@ -133,7 +133,7 @@ async function testDefaults(page) {
 async function testAddress() {
   for (const [words, found, expected] of [['colour=speed', "found 'colour', expected color,", 'theme, legend, still'], ['color=velocity', 'found color=velocity, expected', 'speed, spin'],
     ['bodies=GLASS', 'found bodies=GLASS', 'solid, glass, hidden'], ['still&theme=blue', 'found theme=blue', 'light, dark, contrast'],
-    ['field=solid', 'found field=solid', 'no field'], ['chains=yes', 'found chains=yes', '0, 1'], ['view=top&view=left', 'found view twice', '']]) {
+    ['field=solid', 'found field=solid', 'no field'], ['chains=yes', 'found chains=yes', '0, 1'], ['view=top&view=left', 'found view twice', ''], ['film=1', "found 'film'", 'expected color']]) {
     const context = await browser.newContext(), page = await context.newPage();
     await page.goto(`${task.address}?${words}`);
     const text = await page.locator('.message').innerText({ timeout: 300000 });
@@ -347,6 +347,9 @@ check(wide <= 390, 'nothing is wider than a phone', wide);
 await phone.getByRole('button', { name: 'Settings' }).click();
 const left = await phone.locator('main').boundingBox();
 check(left.height > 250 && (await covering(phone)).length === 0, 'settings leave the scene in sight', left, await covering(phone));
+await phone.setViewportSize({ width: 740, height: 360 });
+const lying = await phone.locator('main').boundingBox();
+check(lying.height > 180 && lying.width > 400, 'on a phone that lies on its side too', lying);
 await phone.context().close();
 
 if (task.pair) {
