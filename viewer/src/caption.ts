@@ -38,7 +38,7 @@ export const gradientStops = (s: Scale): string[] => Array.from({ length: 11 }, 
 
 /** Pixels of a line of text; the strip has three of them. */
 const lineOf = (width: number): number => Math.max(12, Math.min(40, Math.round(width / 72)));
-export const captionHeight = (width: number): number => Math.round(4.1 * lineOf(width));
+export const captionHeight = (width: number): number => Math.round(4.3 * lineOf(width));
 
 /** As much of a text as has space. */
 function short(g: CanvasRenderingContext2D, text: string, space: number): string {
@@ -46,6 +46,15 @@ function short(g: CanvasRenderingContext2D, text: string, space: number): string
   let end = text.length;
   while (end > 1 && g.measureText(`${text.slice(0, end)}…`).width > space) end--;
   return `${text.slice(0, end)}…`;
+}
+
+/** A text in one or two lines. */
+function inTwo(g: CanvasRenderingContext2D, text: string, space: number): string[] {
+  if (g.measureText(text).width <= space) return [text];
+  const words = text.split(' ');
+  let first = words.shift()!;
+  while (words.length > 0 && g.measureText(`${first} ${words[0]}`).width <= space) first += ` ${words.shift()}`;
+  return words.length > 0 ? [short(g, first, space), short(g, words.join(' '), space)] : [short(g, first, space)];
 }
 
 function drawKinds(g: CanvasRenderingContext2D, s: Scale, x: number, y: number, width: number, line: number, ink: string): void {
@@ -86,9 +95,10 @@ export async function captioned(app: App): Promise<Blob> {
   const font = (weight: number): string => `${weight} ${0.86 * line}px ${getComputedStyle(document.body).fontFamily}`;
   g.font = font(600);
   g.fillStyle = ink;
-  g.fillText(short(g, app.runs.map((r) => r.title).filter((t, i, all) => all.indexOf(t) === i).join(' | '), part - gap), gap, y);
+  const title = inTwo(g, app.runs.map((r) => r.title).filter((t, i, all) => all.indexOf(t) === i).join(' | '), part - gap);
+  title.forEach((text, i) => g.fillText(text, gap, y + 1.2 * i * line));
   g.font = font(400);
-  g.fillText(`${digits(Number(app.time.toFixed(4)), 5)} s`, gap, y + 1.2 * line);
+  g.fillText(`${digits(Number(app.time.toFixed(4)), 5)} s`, gap, y + 1.2 * title.length * line);
   scales.forEach((s, i) => drawScale(g, s, gap + (i + 1) * part, y, part - gap, line, ink));
   return page.convertToBlob({ type: 'image/png' });
 }
