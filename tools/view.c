@@ -320,9 +320,9 @@ static cairn_status check_time(const cairn_arguments *a, cairn_error *error)
 {
     cairn_run_info info;
     TRY(cairn_run_read_info(a->operand, &info, error));
+    *error = (cairn_error){ 0 }; /* errors from here on are not about the run file */
     if (a->export.time >= 0 && a->export.time <= info.time + info.time_step)
         return CAIRN_OK;
-    *error = (cairn_error){ 0 };
     snprintf(error->key, sizeof error->key, "--png");
     snprintf(error->message, sizeof error->message,
              "found %g s, expected a time of the run: 0 to %g s", a->export.time, info.time);

@@ -487,6 +487,23 @@ def test_view_looks():
                 assert file.read() == "old", arguments
 
 
+def test_view_missing():
+    """Without chromium or ffmpeg, one line says what to install."""
+    with tempfile.TemporaryDirectory() as home:
+        run, tools = make_run(home), os.path.join(home, "tools")
+        os.mkdir(tools)
+        for name in ("sh", "rm"):
+            os.symlink(shutil.which(name), os.path.join(tools, name))
+        for program, arguments in (("chromium", ["--png", "0.5", "--out", "picture.png"]), ("ffmpeg", ["--video", "film.mp4"])):
+            done = subprocess.run([CAIRN, "export", run, *arguments], env={"PATH": tools}, capture_output=True, text=True, timeout=1500, check=False, cwd=home)
+            said = f"cairn: {'pictures' if program == 'chromium' else 'films'} need {program}, which is not installed; on Debian: apt install {program}\n"
+            assert (done.returncode, done.stderr) == (1, said), done
+            with open(os.path.join(tools, "chromium"), "w", encoding="utf-8") as file:  # now there is one
+                file.write("#!/bin/sh\n")
+            os.chmod(os.path.join(tools, "chromium"), 0o755)
+        assert sorted(os.listdir(home)) == ["run", "run.yaml", "tools"], os.listdir(home)
+
+
 def test_view_film():
     """A film has a picture for each thirtieth of a second, and keeps the old one if it cannot be drawn."""
     chromium_or_skip()

@@ -222,11 +222,15 @@ cairn_status cairn_view_film_make(const cairn_view_film *film, cairn_error *erro
 {
     const char *program = find_browser();
     if (!program)
-        return fail(error, CAIRN_IO_FAILED, "pictures need chromium, which is not installed");
+        return fail(error, CAIRN_IO_FAILED,
+                    "pictures need chromium, which is not installed; "
+                    "on Debian: apt install chromium");
     if (!isnan(film->time))
         return draw_picture(film, program, error);
     if (!is_installed("ffmpeg"))
-        return fail(error, CAIRN_IO_FAILED, "films need ffmpeg, which is not installed");
+        return fail(error, CAIRN_IO_FAILED,
+                    "films need ffmpeg, which is not installed; "
+                    "on Debian: apt install ffmpeg");
     return draw_film(film, program, error);
 }
 
