@@ -45,7 +45,7 @@ bench-mpi: ## build with MPI, then measure ranks, messages and bytes of sweeps (
 	@mkdir -p out/bench
 	bench/run mpi
 
-pictures: build ## draw twenty scenes as the viewer opens them into out/pictures (needs chromium), and the README's picture
+pictures: build ## draw twenty scenes as the viewer opens them into out/pictures (needs chromium), a film and the README's
 	scripts/pictures
 
 repose: build ## plot the angle of repose over rolling friction into out/repose

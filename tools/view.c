@@ -81,15 +81,21 @@ static const char *take_table(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+/* Whether a name ends in one of several ways. */
+static bool ends_in(const char *value, const char *const *endings, int count)
+{
+    const char *dot = strrchr(value, '.');
+    for (int k = 0; k < count && dot; k++)
+        if (strcmp(dot, endings[k]) == 0)
+            return true;
+    return false;
+}
+
 static const char *take_contacts(cairn_arguments *arguments, const char *value)
 {
     static const char *const endings[] = { ".csv", ".txt", ".h5", ".vtp" };
-    const char *dot = strrchr(value, '.');
-    bool good = false;
-    for (int k = 0; k < 4 && dot; k++)
-        good = good || strcmp(dot, endings[k]) == 0;
     arguments->export.contacts = value;
-    return good ? NULL : "expected a file .csv, .txt, .h5 or .vtp";
+    return ends_in(value, endings, 4) ? NULL : "expected a file .csv, .txt, .h5 or .vtp";
 }
 
 static const char *take_time(cairn_arguments *arguments, const char *value)
@@ -134,8 +140,9 @@ static const char *take_png(cairn_arguments *arguments, const char *value)
 
 static const char *take_video(cairn_arguments *arguments, const char *value)
 {
+    static const char *const endings[] = { ".mp4", ".webm", ".gif" };
     arguments->export.video = value;
-    return NULL;
+    return ends_in(value, endings, 3) ? NULL : "expected a file .mp4, .webm or .gif";
 }
 
 static const char *take_size(cairn_arguments *arguments, const char *value)
@@ -313,9 +320,9 @@ static cairn_status check_time(const cairn_arguments *a, cairn_error *error)
 {
     cairn_run_info info;
     TRY(cairn_run_read_info(a->operand, &info, error));
+    *error = (cairn_error){ 0 }; /* errors from here on are not about the run file */
     if (a->export.time >= 0 && a->export.time <= info.time + info.time_step)
         return CAIRN_OK;
-    *error = (cairn_error){ 0 };
     snprintf(error->key, sizeof error->key, "--png");
     snprintf(error->message, sizeof error->message,
              "found %g s, expected a time of the run: 0 to %g s", a->export.time, info.time);
@@ -348,6 +355,21 @@ static cairn_status draw(cairn_recording *run, const cairn_arguments *a, bool fi
     return status;
 }
 
+/* A flag that no other one needs would change nothing; NULL: there is none. */
+static const char *idle_flag(const cairn_arguments *a)
+{
+    const cairn_export_arguments *e = &a->export;
+    if (e->look && !e->png && !e->video)
+        return "--look: only pictures have a look, expected also --png or --video";
+    if (e->width > 0 && !e->png && !e->video)
+        return "--size: only pictures have a size, expected also --png or --video";
+    if (a->out && !e->png)
+        return "--out: only a picture goes there, expected also --png";
+    if ((e->at_time || e->all_times) && !e->table && !e->contacts)
+        return "--time: expected also --table or --contacts; --png has its own time";
+    return NULL;
+}
+
 static int export_run(const cairn_arguments *arguments)
 {
     const cairn_export_arguments *e = &arguments->export;
@@ -357,6 +379,11 @@ static int export_run(const cairn_arguments *arguments)
         !e->contacts) {
         fprintf(stderr, "cairn export: expected --html, --gltf, --vtkhdf, --csv, --table, "
                         "--contacts, --png or --video\nTry 'cairn help export'.\n");
+        return EXIT_USAGE;
+    }
+    const char *idle = idle_flag(arguments);
+    if (idle) {
+        fprintf(stderr, "cairn export: %s\n", idle);
         return EXIT_USAGE;
     }
     if (e->all_times && (e->table || (e->contacts && strstr(e->contacts, ".vtp")))) {

@@ -27,6 +27,9 @@ CAIRN_API FILE *cairn_output_stream(const cairn_output *output);
  *  name is then unchanged. */
 CAIRN_API cairn_status cairn_output_commit(cairn_output *output, cairn_error *error);
 
+/** Remove what was written, and free the output; an existing file of that name is unchanged. */
+CAIRN_API void cairn_output_abandon(cairn_output *output);
+
 /** Rename the file `part`, which another program wrote, to `path`, by the same rules. Afterwards
  *  `part` no longer exists. */
 CAIRN_API cairn_status cairn_output_place(const char *part, const char *path, cairn_error *error);

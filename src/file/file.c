@@ -548,6 +548,12 @@ cairn_status cairn_output_commit(cairn_output *output, cairn_error *error)
     return status;
 }
 
+void cairn_output_abandon(cairn_output *output)
+{
+    cairn_file_abandon(&output->file);
+    cairn_memory_free(output);
+}
+
 cairn_status cairn_output_place(const char *part, const char *path, cairn_error *error)
 {
     return cairn_file_place(part, path, error);

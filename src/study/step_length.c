@@ -460,16 +460,16 @@ static void write_data(const cairn_step_check *c, FILE *out)
     fputs("END\n", out);
 }
 
-/* The range of all curves of a panel; no run is at a distance from itself. */
+/* From 0 to at least the change that counts: what is smaller shall not look large. */
 static void write_range(const cairn_step_check *c, int quantity, FILE *out)
 {
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int run = quantity == PLACE; run < CAIRN_STEP_RUNS; run++)
-        for (int k = 0; k < c->samples; k++) {
-            low = fmin(low, c->series[quantity][run][k]);
+    char end[32];
+    double least = CAIRN_STEP_LIMIT * c->quantities[quantity].scale, high = 0;
+    for (int run = 0; run < CAIRN_STEP_RUNS; run++)
+        for (int k = 0; k < c->samples; k++)
             high = fmax(high, c->series[quantity][run][k]);
-        }
-    cairn_plot_range(out, 'y', low, high);
+    cairn_number_text(least, end);
+    fprintf(out, "set yrange [0:%s]\n", high > least ? "*" : end);
 }
 
 static void write_panel(const cairn_step_check *c, int p, FILE *out)
@@ -479,6 +479,7 @@ static void write_panel(const cairn_step_check *c, int p, FILE *out)
     cairn_plot_label(out, 'x', "time", "s");
     cairn_plot_label(out, 'y', panels[p].label, rows[quantity].unit);
     write_range(c, quantity, out);
+    /* no run is at a distance from itself */
     for (int run = quantity == PLACE; run < CAIRN_STEP_RUNS; run++) {
         fprintf(out, "%s$data using 1:%d with lines lw 2 dt %d lc rgb '%s' title '%s'", between,
                 2 + CAIRN_STEP_RUNS * p + run, run + 1, cairn_plot_colour(run), curves[run]);
@@ -492,6 +493,7 @@ cairn_status cairn_step_check_write(const cairn_step_check *c, const char *folde
 {
     char path[CAIRN_PATH_BYTES];
     cairn_file file;
+    char title[sizeof c->title + 80];
     int count = CAIRN_COUNT(panels);
     TRY(cairn_folder_create(folder, error));
     TRY(cairn_path_join(folder, "step-length.gp", path, error));
@@ -502,7 +504,9 @@ cairn_status cairn_step_check_write(const cairn_step_check *c, const char *folde
     write_data(c, file.stream);
     cairn_plot_range(file.stream, 'x', c->time[0], c->time[c->samples - 1]);
     fprintf(file.stream, "set multiplot layout %d,1 title ", count);
-    cairn_plot_title(file.stream, c->title[0] ? c->title : "a run");
+    snprintf(title, sizeof title, "%s\nsteps of %g s, and distances from that run",
+             c->title[0] ? c->title : "a run", c->time_step);
+    cairn_plot_title(file.stream, title);
     for (int p = 0; p < count; p++)
         write_panel(c, p, file.stream);
     fputs("unset multiplot\n", file.stream);

@@ -405,6 +405,19 @@ TEST(a_file_that_cannot_be_made_is_told)
     folder_remove(f.path);
 }
 
+TEST(a_file_that_is_abandoned_leaves_the_old_one)
+{
+    folder f = folder_create();
+    cairn_output *out;
+    file_write(&f, "a.txt", "old");
+    CHECK_OK(cairn_output_create(path_in(&f, "a.txt").text, &out, NULL));
+    fputs("half", cairn_output_stream(out));
+    cairn_output_abandon(out);
+    CHECK_TEXT(file_text(&f, "a.txt"), "old");
+    CHECK(!file_exists(&f, "a.txt.part"));
+    folder_remove(f.path);
+}
+
 TEST(a_part_is_placed)
 {
     folder f = folder_create();
@@ -421,7 +434,7 @@ TEST(a_part_is_placed)
 GROUP(test_output)
 {
     RUN(CASE(a_file_has_its_name_when_it_is_complete), CASE(a_file_that_cannot_be_made_is_told),
-        CASE(a_part_is_placed));
+        CASE(a_file_that_is_abandoned_leaves_the_old_one), CASE(a_part_is_placed));
 }
 
 /* ==== test_overlay: a file whose kept part changes only in a commit =========================== */

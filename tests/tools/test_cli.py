@@ -344,7 +344,10 @@ class Run(Program):
         self.assertIn("about run.time_step: 0.0021 would", done.stdout)
         self.assertIn("three runs of the scene, 0.2 s of its time each", done.stderr)
         self.assertIn("run 3 of 3: a tenth of the tolerance", done.stderr)
-        self.assertTrue(os.path.exists(self.path("fall/plots/step-length.gp")))
+        with open(self.path("fall/plots/step-length.gp"), encoding="utf-8") as file:
+            ranges = re.findall(r"set yrange \[0:(.*)\]", file.read())
+        self.assertEqual(ranges[:2], ["*", "*"])  # panels begin at 0, and show no change that does not count as large
+        self.assertEqual([float(end) > 1e-3 for end in ranges[2:]], [True, True])
         done = self.run_cairn("explain", "fall", "--step-length", "-q", "--set", "run.time_step=1e-3", "--duration", "0.1",
                               "--out", "drawn")
         self.assertIn("the first 0.1 s of the scene, 100 samples", done.stdout)

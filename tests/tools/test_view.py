@@ -342,13 +342,28 @@ bodies:
 cells: [{z: {low: floor, high: lid, force: 10}}]
 run: {time_step: 0.01, duration: 0.02, frame_interval: 0.01, paraview: false, picture: false}
 """
+# a ball that turns in its place at the bottom of a drum
+DRUM = """cairn: 1
+gravity: [0, 0, 0]
+bodies:
+  - {name: drum, motion: fixed, shape: {inside_cylinder: {radius: 0.5, axis: [0, 1, 0]}}}
+  - {position: [0, 0, -0.3], angular_velocity: [0, 3, 0], shape: {sphere: {radius: 0.1}}}
+run: {time_step: 0.01, duration: 0.02, frame_interval: 0.01, paraview: false, picture: false}
+"""
+FALL = """cairn: 1
+materials: {steel: {friction: 0.5}, wood: {friction: 0.5}}
+bodies:
+  - {material: steel, shape: {sphere: {radius: 0.1}}}
+  - {material: wood, position: [1, 0, 0], shape: {sphere: {radius: 0.1}}}
+run: {time_step: 0.01, duration: 0.1, frame_interval: 0.05, paraview: false, picture: false}
+"""
 
 
 def surroundings(home):
-    """Pages of a sheared periodic run and of a press, and what h5py reads in the first."""
+    """Pages of a sheared periodic run, of a press and of a drum, and what h5py reads in the first."""
     import h5py
     out = {"diameter": 0.2}
-    for name, scene in (("cell", PERIODIC), ("press", PRESS)):
+    for name, scene in (("cell", PERIODIC), ("press", PRESS), ("drum", DRUM), ("fall", FALL)):
         make_run(home, scene, name)
         subprocess.run([CAIRN, "export", name, "--html", name + ".html"], check=True, timeout=1500, cwd=home, stdout=subprocess.DEVNULL)
         out[name] = "file://" + os.path.join(home, name + ".html")
@@ -447,7 +462,7 @@ def test_view_looks():
         for look, message in (
                 ("color=velocity", "--look: found color=velocity, expected speed, spin, force, pressure, contacts, residual, size, mass, height"),
                 ("bodies=solid&colour=speed", "--look: found 'colour', expected color, field, cut, bodies, chains, contacts, velocities, joints, walls, "
-                                              "cell, view, theme, still"),
+                                              "cell, view, theme, legend, still"),
                 ("bodies=steel", "--look: found bodies=steel, expected solid, glass, hidden"), ("view=above", "expected home, front, back, left, right"),
                 ("theme=", "--look: found theme=, expected light, dark, contrast"), ("chains=1&chains=0", "--look: found chains twice"),
                 ("color=Speed", "expected words such as"), ("", None), ("color=mass&theme=dark&cut=y", None)):
@@ -458,6 +473,56 @@ def test_view_looks():
             if message is None:
                 os.remove(picture)
             assert sorted(os.listdir(home)) == ["run", "run.yaml"], os.listdir(home)
+        with open(picture, "w", encoding="utf-8") as file:
+            file.write("old")
+        for arguments, message in ((["--png", "0.5", "--look", "color=none"], "found color=none"), (["--png", "0.5", "--look", "film=0"], "found 'film'"),
+                                   (["--html", "page.html", "--look", "color=speed"], "--look: only pictures have a look"),
+                                   (["--html", "page.html", "--size", "99x99"], "--size: only pictures"), (["--csv", "a.csv", "--time", "0"], "--time: expected also"),
+                                   (["--video", "film.avi"], "film.avi: expected a file .mp4, .webm or .gif")):
+            done = subprocess.run([CAIRN, "export", run, *arguments] + (["--out", picture] if "--png" in arguments else []), capture_output=True,
+                                  text=True, timeout=1500, check=False, cwd=home)
+            assert done.returncode in (2, 3) and message in done.stderr, (arguments, done)
+            assert sorted(os.listdir(home)) == ["picture.png", "run", "run.yaml"], os.listdir(home)
+            with open(picture, encoding="utf-8") as file:
+                assert file.read() == "old", arguments
+
+
+def test_view_missing():
+    """Without chromium or ffmpeg, one line says what to install."""
+    with tempfile.TemporaryDirectory() as home:
+        run, tools = make_run(home), os.path.join(home, "tools")
+        os.mkdir(tools)
+        for name in ("sh", "rm"):
+            os.symlink(shutil.which(name), os.path.join(tools, name))
+        for program, arguments in (("chromium", ["--png", "0.5", "--out", "picture.png"]), ("ffmpeg", ["--video", "film.mp4"])):
+            done = subprocess.run([CAIRN, "export", run, *arguments], env={"PATH": tools}, capture_output=True, text=True, timeout=1500, check=False, cwd=home)
+            said = f"cairn: {'pictures' if program == 'chromium' else 'films'} need {program}, which is not installed; on Debian: apt install {program}\n"
+            assert (done.returncode, done.stderr) == (1, said), done
+            with open(os.path.join(tools, "chromium"), "w", encoding="utf-8") as file:  # now there is one
+                file.write("#!/bin/sh\n")
+            os.chmod(os.path.join(tools, "chromium"), 0o755)
+        assert sorted(os.listdir(home)) == ["run", "run.yaml", "tools"], os.listdir(home)
+
+
+def test_view_film():
+    """A film has a picture for each thirtieth of a second, and keeps the old one if it cannot be drawn."""
+    chromium_or_skip()
+    if not shutil.which("ffmpeg") or not shutil.which("ffprobe"):
+        skip("there is no ffmpeg")
+    with tempfile.TemporaryDirectory() as home:
+        run = make_run(home)
+        for name in ("film.mp4", "film.webm", "film.gif"):
+            path = os.path.join(home, name)
+            for look, good in ((), True), (("--look", "color=none"), False):
+                done = subprocess.run([CAIRN, "export", run, "--video", path, "--size", "320x240", *look], capture_output=True, text=True, timeout=1500,
+                                      check=False)
+                assert (done.returncode == 0) == good, done
+                frames = subprocess.run(["ffprobe", "-v", "error", "-count_frames", "-show_entries", "stream=width,height,nb_read_frames", "-of", "csv=p=0",
+                                         path], capture_output=True, text=True, timeout=1500, check=True).stdout.strip()
+                assert frames == "320,240,31", (name, frames)
+        done = subprocess.run([CAIRN, "export", run, "--video", "no/film.mp4"], capture_output=True, text=True, timeout=1500, check=False, cwd=home)
+        assert done.returncode == 1 and "cannot create no/film.part.mp4" in done.stderr, done
+        assert sorted(os.listdir(home)) == ["film.gif", "film.mp4", "film.webm", "run", "run.yaml"], os.listdir(home)
 
 
 if __name__ == "__main__":

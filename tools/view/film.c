@@ -151,10 +151,10 @@ static cairn_status draw_picture(const cairn_view_film *film, const char *progra
     cairn_output *file;
     TRY(cairn_output_create(film->path, &file, error));
     cairn_status status = draw(film, program, cairn_output_stream(file), error);
-    cairn_status ended = cairn_output_commit(file, error);
-    if (status != CAIRN_OK)
-        unlink(film->path);
-    return status != CAIRN_OK ? status : ended;
+    if (status == CAIRN_OK)
+        return cairn_output_commit(file, error);
+    cairn_output_abandon(file);
+    return status;
 }
 
 /* ---- films ---------------------------------------------------------------------------------- */
@@ -176,14 +176,15 @@ static pid_t start_ffmpeg(const char *path, int input)
     return start(words, input);
 }
 
-static cairn_status draw_film(const cairn_view_film *film, const char *program, cairn_error *error)
+static cairn_status draw_into(const char *path, const cairn_view_film *film, const char *program,
+                              cairn_error *error)
 {
     int ends[2];
     if (pipe(ends) != 0)
         return fail(error, CAIRN_IO_FAILED, "cannot make a pipe");
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     signal(SIGPIPE, SIG_IGN); /* ffmpeg may stop reading; its exit code says why */
-    pid_t ffmpeg = start_ffmpeg(film->path, ends[0]);
+    pid_t ffmpeg = start_ffmpeg(path, ends[0]);
     close(ends[0]);
     FILE *out = fdopen(ends[1], "wb");
     cairn_status status = out && ffmpeg > 0 ? draw(film, program, out, error)
@@ -196,15 +197,40 @@ static cairn_status draw_film(const cairn_view_film *film, const char *program, 
     return status;
 }
 
+/* The film gets its name when it is complete; until then `.part` stands before its ending, from
+ * which ffmpeg takes the format. */
+static cairn_status draw_film(const cairn_view_film *film, const char *program, cairn_error *error)
+{
+    char part[4200];
+    const char *ending = strrchr(film->path, '.');
+    snprintf(part, sizeof part, "%.*s.part%.16s", (int)(ending - film->path), film->path, ending);
+    FILE *first = fopen(part, "wb");
+    if (!first) {
+        snprintf(error->message, sizeof error->message, "cannot create %.300s: %s", part,
+                 strerror(errno));
+        return CAIRN_IO_FAILED;
+    }
+    fclose(first);
+    cairn_status status = draw_into(part, film, program, error);
+    if (status == CAIRN_OK)
+        return cairn_output_place(part, film->path, error);
+    unlink(part);
+    return status;
+}
+
 cairn_status cairn_view_film_make(const cairn_view_film *film, cairn_error *error)
 {
     const char *program = find_browser();
     if (!program)
-        return fail(error, CAIRN_IO_FAILED, "pictures need chromium, which is not installed");
+        return fail(error, CAIRN_IO_FAILED,
+                    "pictures need chromium, which is not installed; "
+                    "on Debian: apt install chromium");
     if (!isnan(film->time))
         return draw_picture(film, program, error);
     if (!is_installed("ffmpeg"))
-        return fail(error, CAIRN_IO_FAILED, "films need ffmpeg, which is not installed");
+        return fail(error, CAIRN_IO_FAILED,
+                    "films need ffmpeg, which is not installed; "
+                    "on Debian: apt install ffmpeg");
     return draw_film(film, program, error);
 }
 

@@ -183,7 +183,8 @@ static enum MHD_Result send_runs(const view_desk *desk, struct MHD_Connection *c
         used += snprintf(text + used, sizeof text - (size_t)used, "%s{\"name\": \"%s\"}",
                          i ? ", " : "", name);
     }
-    used += snprintf(text + used, sizeof text - (size_t)used, "]}\n");
+    used += snprintf(text + used, sizeof text - (size_t)used, "], \"pictures\": %s}\n",
+                     desk->pictures ? "true" : "false");
     return send_response(connection, MHD_HTTP_OK, copy_of(text, (size_t)used), "application/json");
 }
 

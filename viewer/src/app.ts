@@ -9,6 +9,7 @@ import { Stage } from './stage';
 
 export type Event = 'frame' | 'colour' | 'options' | 'selection' | 'runs' | 'playing';
 
+const mostArrows = 300; // bodies: arrows of more of them hide what they point at
 const largeRun = 50000; // bodies: above this only the needed data are read
 
 /** Numbers of some frames of a run, from its first to its last; the more bodies, the fewer frames: 8 to 41. */
@@ -73,6 +74,7 @@ export class App {
 
   async open(): Promise<void> {
     for (const v of this.views) await v.open();
+    for (const v of this.views) v.fast = 10 * this.slow;
     this.stage.setViews(this.views);
     this.stage.look('home');
     await this.chooseDefaults();
@@ -97,8 +99,14 @@ export class App {
   private async usualQuantity(): Promise<Quantity> {
     const by = (k: string): Quantity => this.quantities.find((q) => q.key === k)!;
     const { material, radius } = this.run.bodies, moving = [...material.keys()].filter((row) => this.run.isDynamic(row));
-    if (new Set(moving.map((row) => material[row])).size > 1) return by('material');
-    if (this.large || this.run.grows || ((await this.sampleRange(by('speed')))?.[1] ?? 0) > this.slow) return by('speed');
+    const moves = this.large || this.run.grows || ((await this.sampleRange(by('speed')))?.[1] ?? 0) > this.slow;
+    if (new Set(moving.map((row) => material[row])).size > 1) {
+      this.options.velocities = moves && moving.length <= mostArrows; // colours do not show what moves
+      return by('material');
+    }
+    if (moves) return by('speed');
+    // what turns in its place moves as well
+    if (((await this.sampleRange(by('spin')))?.[1] ?? 0) * this.view.typicalRadius > this.slow) return by('spin');
     const sizes = moving.map((row) => radius[row]).filter((r) => r > 0).sort((a, b) => a - b);
     return sizes.length > 1 && sizes[sizes.length - 1] > 1.01 * sizes[0] ? by('size') : by('material');
   }
@@ -106,7 +114,7 @@ export class App {
   /** m/s: what is slower rests. A hundredth of the speed of a fall by a typical radius. */
   private get slow(): number {
     const g = Math.hypot(...((this.run.description.attributes['gravity'] as number[] | undefined) ?? [0]));
-    return 0.01 * Math.sqrt(g * this.view.typicalRadius);
+    return Math.max(0.01 * Math.sqrt(g * this.view.typicalRadius), 1e-9);
   }
 
   // in real time, unless that is too short or too long: then in about six seconds

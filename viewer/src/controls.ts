@@ -2,10 +2,11 @@
 // settings on the right.
 import type { App } from './app';
 import { fieldsOf } from './cell';
-import { css, ember, kindColours, ramp, type Rgb } from './quantities';
+import { gradientStops, marksOf, scalesOf, type Scale } from './caption';
+import { css, kindColours } from './quantities';
 import { digits, h, nextTheme } from './dom';
 import { savePicture, Recorder } from './film';
-import { mostChains, type ShowOptions } from './runview';
+import type { ShowOptions } from './runview';
 import { Inspector } from './inspector';
 import { Plots } from './plots';
 import { endServer } from './source';
@@ -15,36 +16,28 @@ import type { StandardView } from './stage';
 
 export function legend(app: App): HTMLElement {
   const element = h('section', { class: 'card legend', 'aria-label': 'What the colours mean' });
-  const gradient = (map: (t: number) => Rgb): string => `linear-gradient(90deg, ${Array.from({ length: 11 }, (_, i) => css(map(i / 10))).join(',')})`;
-  const scale = (map: (t: number) => Rgb, low: number, high: number): HTMLElement[] => [
-    Object.assign(h('div', { class: 'bar' }), { style: `background:${gradient(map)}` }),
-    h('div', { class: 'ends' }, ...[low, (low + high) / 2, high].map((v) => h('span', {}, digits(v, 3)))),
+  const bar = (s: Scale): HTMLElement[] => [
+    Object.assign(h('div', { class: 'bar' }), { style: `background:linear-gradient(90deg, ${gradientStops(s).join(',')})` }),
+    h('div', { class: 'ends' }, ...marksOf(s).map((text) => h('span', {}, text))),
   ];
   let key = '';
 
-  function kinds(): HTMLElement {
-    const q = app.quantity, seen = new Set<number>();
-    const f = app.frame, colours = kindColours(q.kinds!);
-    for (let i = 0; f && i < f.count; i++) if (app.run.isDynamic(f.row[i])) seen.add(app.view.values[i]);
-    return h('div', { class: 'kinds' }, ...[...seen].sort((a, b) => a - b).slice(0, 24).map((k) => {
-      const off = q.key === 'material' && app.view.hiddenMaterials.has(k);
-      const b = h('button', { class: off ? 'off' : '', title: q.key === 'material' ? 'Hide or show' : '' },
-        Object.assign(h('i', {}), { style: `background:${css(colours[k] ?? [0.5, 0.5, 0.5])}` }), q.kinds![k] ?? String(k));
-      if (q.key === 'material') b.onclick = () => app.toggleMaterial(k);
+  function kinds(list: NonNullable<Scale['kinds']>): HTMLElement {
+    const material = app.quantity.key === 'material';
+    return h('div', { class: 'kinds' }, ...list.map(({ index, name, colour }) => {
+      const b = h('button', { class: material && app.view.hiddenMaterials.has(index) ? 'off' : '', title: material ? 'Hide or show' : '' },
+        Object.assign(h('i', {}), { style: `background:${colour}` }), name);
+      if (material) b.onclick = () => app.toggleMaterial(index);
       return b;
     }));
   }
 
   function show(): void {
-    const q = app.quantity;
-    const forces = app.options.chains || app.options.contacts || app.options.normals ? app.view.forceScale : 0;
-    const now = `${app.field?.key} ${app.fieldRange} ${app.view.chainsLimited} ${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
+    const scales = scalesOf(app), now = JSON.stringify([scales, [...app.view.hiddenMaterials]]);
     if (now === key) return;
     key = now;
-    const head = h('div', {}, h('b', {}, q.label), ' ', h('span', { class: 'unit' }, q.unit));
-    element.replaceChildren(h('div', {}, head, ...(q.kinds ? [kinds()] : scale(ramp, ...app.range))));
-    if (forces > 0) element.append(h('div', {}, h('div', {}, h('b', {}, 'Force chains'), ' ', h('span', { class: 'unit' }, app.view.chainsLimited ? `N, the strongest ${mostChains.toLocaleString('en')}` : 'N')), ...scale(ember, 0, forces)));
-    if (app.field) element.append(h('div', {}, h('div', {}, h('b', {}, `Field: ${app.field.label.toLowerCase()}`), ' ', h('span', { class: 'unit' }, app.field.unit)), ...scale(ramp, ...app.fieldRange)));
+    element.hidden = scales.length === 0;
+    element.replaceChildren(...scales.map((s) => h('div', {}, h('div', {}, h('b', {}, s.label), ' ', h('span', { class: 'unit' }, s.unit)), ...(s.kinds ? [kinds(s.kinds)] : bar(s)))));
   }
   app.on('colour', show);
   app.on('options', show);

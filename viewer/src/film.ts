@@ -1,6 +1,7 @@
 // film.ts - the words of the address of the page, and pictures and films of what is shown: for `cairn export`,
 // and by the buttons of the page.
 import type { App } from './app';
+import { captioned, captionHeight } from './caption';
 import { fieldsOf } from './cell';
 import { save, themes } from './dom';
 import type { ShowOptions } from './runview';
@@ -8,7 +9,7 @@ import type { StandardView } from './stage';
 
 // ---- the words of the address: ?color=force&bodies=glass&chains=1&view=front&theme=dark&field=solid&cut=y ----
 
-/** What a word may be in this run, and what it does; `still` and `theme` are read elsewhere. */
+/** What a word may be in this run, and what it does; `still`, `theme` and `legend` are read elsewhere. */
 interface Word { values(app: App): string[]; apply?(app: App, value: string): unknown }
 
 const views: StandardView[] = ['home', 'front', 'back', 'left', 'right', 'top', 'bottom'];
@@ -26,15 +27,16 @@ const table: Record<string, Word> = {
   chains: shows('chains'), contacts: shows('contacts'), velocities: shows('velocities'), joints: shows('joints'), walls: shows('walls'), cell: shows('cell'),
   view: { values: () => views, apply: (app, value) => app.stage.look(value as StandardView) },
   theme: { values: () => themes },
+  legend: { values: () => ['0', '1'] },
   still: { values: () => ['', '1'] },
 };
-const filming = ['film', 'rate', 'width', 'height']; // for `cairn export`: numbers
+const filming = ['film', 'rate', 'width', 'height']; // of `cairn export`: numbers
 
-/** Why the address cannot be followed; null: it can. */
-export function refusalOf(app: App, words: URLSearchParams): string | null {
+/** Why the address cannot be followed; null: it can. `pictures`: it is that of `cairn export`. */
+export function refusalOf(app: App, words: URLSearchParams, pictures: boolean): string | null {
   const seen = new Set<string>();
   for (const [name, value] of words) {
-    if (words.has('film') && filming.includes(name)) continue;
+    if (pictures && filming.includes(name) && !seen.has(name)) { seen.add(name); continue; }
     if (!Object.hasOwn(table, name)) return `found '${name}', expected ${Object.keys(table).join(', ')}`;
     if (seen.has(name)) return `found ${name} twice`;
     seen.add(name);
@@ -50,8 +52,8 @@ export async function applyAddress(app: App, words: URLSearchParams): Promise<vo
 
 // ---- for `cairn export`: pictures that the address requests, sent to its server -----------------
 
-async function send(app: App): Promise<void> {
-  await fetch('picture', { method: 'POST', body: await app.stage.picture() });
+async function send(app: App, legend: boolean): Promise<void> {
+  await fetch('picture', { method: 'POST', body: await (legend ? captioned(app) : app.stage.picture()) });
 }
 
 /** The server passes the reason on, and ends. */
@@ -60,8 +62,11 @@ export async function refuse(reason: string): Promise<void> { await fetch('refus
 /** One picture at a time of the run, or all of them from start to end; then the server may end. */
 export async function film(app: App, words: URLSearchParams): Promise<void> {
   const time = Number(words.get('film')), rate = Number(words.get('rate')) || 30;
+  const width = Number(words.get('width')) || 1280, height = Number(words.get('height')) || 720;
+  // a strip that would take much of the picture is left out
+  const legend = words.get('legend') !== '0' && captionHeight(width) < 0.4 * height;
   document.body.classList.add('bare');
-  Object.assign(app.stage.canvas.parentElement!.style, { width: `${Number(words.get('width')) || 1280}px`, height: `${Number(words.get('height')) || 720}px` });
+  Object.assign(app.stage.canvas.parentElement!.style, { width: `${width}px`, height: `${height - (legend ? captionHeight(width) : 0)}px` });
   app.stage.fine();
   app.stage.steady = true;
   app.stage.resize();
@@ -69,11 +74,11 @@ export async function film(app: App, words: URLSearchParams): Promise<void> {
   await applyAddress(app, words);
   if (!Number.isNaN(time)) {
     await app.seek(time);
-    await send(app);
+    await send(app, legend);
   } else
     for (let t = app.start, n = 0; t <= app.end + 1e-9; t = app.start + ++n / rate) {
       await app.seekBetween(t);
-      await send(app);
+      await send(app, legend);
     }
   await fetch('end', { method: 'POST' });
 }
@@ -82,7 +87,7 @@ export async function film(app: App, words: URLSearchParams): Promise<void> {
 
 const named = (app: App, end: string): string => `${app.run.name.replace(/\W+/g, '_')}.${end}`;
 
-export async function savePicture(app: App): Promise<void> { save(await app.stage.picture(), named(app, 'png')); }
+export async function savePicture(app: App): Promise<void> { save(await captioned(app), named(app, 'png')); }
 
 /** Plays the run once, from the start, into a WebM file. */
 export class Recorder {

@@ -55,21 +55,21 @@ function picking(app: App): void {
   c.addEventListener('dblclick', () => app.stage.look('home'));
 }
 
-async function sources(): Promise<Source[]> {
+async function opened(): Promise<{ sources: Source[]; pictures: boolean }> {
   const inside = await pageSource();
-  return inside ? [inside] : serverSources();
+  return inside ? { sources: [inside], pictures: false } : serverSources();
 }
 
 async function start(): Promise<void> {
-  const runs = (await sources()).map((s) => new Run(s));
+  const { sources, pictures } = await opened(), runs = sources.map((s) => new Run(s));
   for (const r of runs) await r.open();
   document.title = `${runs.map((r) => r.title).join(' | ')} – cairn`;
   const host = h('main', { class: 'stage' });
   document.body.append(host);
-  const app = new App(host, runs), words = new URLSearchParams(location.search), refusal = refusalOf(app, words);
+  const app = new App(host, runs), words = new URLSearchParams(location.search), refusal = refusalOf(app, words, pictures);
   if (refusal) {
     host.remove();
-    if (words.has('film')) await refuse(refusal);
+    if (pictures) await refuse(refusal);
     else message('This address has a word that the viewer does not know', refusal);
     return;
   }
@@ -83,7 +83,7 @@ async function start(): Promise<void> {
   (window as unknown as Record<string, unknown>)['cairn'] = app;
   document.documentElement.dataset['ready'] = 'yes';
   hint(app);
-  if (words.has('film')) { await film(app, words); return; }
+  if (pictures) { await film(app, words); return; }
   await applyAddress(app, words);
   void app.follow();
   if (!app.run.grows && !words.has('still')) app.play(true);

@@ -5,7 +5,7 @@ import { Balls, Solids, Style, texture, Tubes, type Eye } from './layers';
 import { contactForce, ember, normalForce, type Quantity } from './quantities';
 import { containerKinds, placeOf, type Frame, type Run } from './run';
 import { flag } from './shaders';
-import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, wallGeometries, wallLines, type GeometryTables } from './shapes';
+import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, wallGeometries, wallLines, wallsOf, type GeometryTables } from './shapes';
 
 export interface ShowOptions {
   bodies: 'solid' | 'glass' | 'hidden';
@@ -36,7 +36,7 @@ const identity = (a: Float32Array, b: Float32Array, row: number): boolean =>
 /** What two bodies push each other with: contacts of the same two that follow each other. */
 interface Chain { first: number; end: number; strongest: number; force: number }
 
-function chainsOf(run: Run, f: Frame): Chain[] {
+export function chainsOf(run: Run, f: Frame): Chain[] {
   const c = f.contacts, out: Chain[] = [], image = [0, 1, 2];
   let largest = 0; // of the last chain
   for (let k = 0; c && k < c.count; k++) {
@@ -50,6 +50,35 @@ function chainsOf(run: Run, f: Frame): Chain[] {
     if (force > largest) { last.strongest = k; largest = force; }
   }
   return out;
+}
+
+/** Where the forces of a chain act, on average. */
+function middleOf(f: Frame, { first, end, force: total }: Chain, force: Float32Array): number[] {
+  const middle = [0, 0, 0];
+  for (let i = first; i < end; i++) for (let d = 0; d < 3; d++) middle[d] += (Math.max(force[i], 0) / total) * f.contacts!.point[3 * i + d];
+  return middle;
+}
+
+const isRound = (run: Run, row: number): boolean => run.kind(row) === 'sphere';
+
+/** Where the chains of each moving body meet: at its centre. What two others press from both sides passes the force on
+ *  from one to the other, and it need not go by way of the centre. */
+export function nodesOf(run: Run, f: Frame, list: Chain[], force: Float32Array): Map<number, number[]> {
+  const c = f.contacts!, shift = [0, 0, 0], nodes = new Map<number, number[]>(), pushes = new Map<number, { middle: number[]; push: number[] }[]>();
+  for (const chain of list)
+    for (const side of [0, 1]) {
+      const row = c.body[2 * chain.first + side], place = row >= 0 && run.isDynamic(row) ? placeOf(f, row) : -1;
+      if (place < 0) continue;
+      if (!nodes.has(row)) nodes.set(row, [...f.x.subarray(3 * place, 3 * place + 3)]);
+      if (isRound(run, row)) continue;
+      imageShift(f, chain.first, shift);
+      const middle = middleOf(f, chain, force).map((x, d) => x - side * shift[d]), push = [0, 1, 2].map((d) => (1 - 2 * side) * c.normal[3 * chain.strongest + d]);
+      const known = pushes.get(row);
+      if (known) known.push({ middle, push }); else pushes.set(row, [{ middle, push }]);
+    }
+  for (const [row, [p, q, more]] of pushes)
+    if (q && !more && p.push.reduce((dot, x, d) => dot + x * q.push[d], 0) < 0) nodes.set(row, p.middle.map((x, d) => 0.5 * (x + q.middle[d])));
+  return nodes;
 }
 
 /** The forces of all chains of a frame, in N. */
@@ -73,6 +102,7 @@ export class RunView {
   focus = new THREE.Box3(); // the same without the few bodies that went far away
   forceScale = 0; // N: the thickest tube; 0: not known yet
   forceGrows = true; // with the frames that are shown
+  fast = 0; // m/s: what is slower has no long arrow, even if nothing is faster
   chainsLimited = false; // only the strongest `mostChains` are shown
   private balls: Balls;
   private ballRows: number[] = [];
@@ -262,14 +292,19 @@ export class RunView {
   private addContainers(f: Frame | null): void {
     if (!f || this.box.isEmpty()) return;
     const size = this.box.getSize(new THREE.Vector3()).length();
-    for (const row of this.containers) {
-      const i = placeOf(f, row), s = specOf(this.run, row);
-      const r = s.kind === 'inside_box' ? s.size.length() / 2 : s.kind === 'inside_cylinder' && this.run.dimension === 2 ? s.radius : 0;
-      if (i < 0 || !(r > 0) || r > 2 * size) continue;
-      const half = s.kind === 'inside_box' ? s.size.clone().multiplyScalar(0.5) : new THREE.Vector3(r, r, 0);
-      const p = new THREE.Vector3().fromArray(f.x, 3 * i);
+    for (const { spec: s, pose } of wallsOf(this.run, f, this.containers)) {
+      const r = s.kind === 'inside_box' ? s.size.length() / 2 : s.kind === 'inside_cylinder' ? s.radius : 0;
+      if (!(r > 0) || r > 2 * size) continue;
+      const half = s.kind === 'inside_box' ? s.size.clone().multiplyScalar(0.5) : new THREE.Vector3(r, r, 0), p = new THREE.Vector3().setFromMatrixPosition(pose);
+      if (s.kind === 'inside_cylinder' && this.run.dimension === 3) this.crossSection(s.axis.clone().transformDirection(pose), r, p, half);
       this.expand(p.clone().add(half), p.sub(half));
     }
+  }
+
+  /** A cylinder has no ends: of its box counts what is beside the middle of the scene. */
+  private crossSection(axis: THREE.Vector3, r: number, p: THREE.Vector3, half: THREE.Vector3): void {
+    p.addScaledVector(axis, axis.dot(this.box.getCenter(new THREE.Vector3()).sub(p)));
+    half.fromArray(axis.toArray().map((a) => r * Math.sqrt(Math.max(0, 1 - a * a))));
   }
 
   private reachOf(row: number): number {
@@ -495,31 +530,23 @@ export class RunView {
 
   // from centre to centre; where a body is no ball, by way of the middle of the forces
   private putChains(f: Frame, list: Chain[], force: Float32Array, scale: number): void {
-    const c = f.contacts!, shift = [0, 0, 0], width = Math.min(this.thin, 0.025 * this.diagonal);
+    const c = f.contacts!, shift = [0, 0, 0], width = Math.min(this.thin, 0.025 * this.diagonal), nodes = nodesOf(this.run, f, list, force);
     this.chains.resize(2 * list.length);
     this.tubeContact = [];
-    for (const { first: k, end, strongest, force: total } of list) {
+    for (const chain of list) {
+      const { first: k, end, strongest, force: total } = chain;
       const share = Math.min(total / scale, 1.4), picked = this.selectedContact >= k && this.selectedContact < end ? flag.selected : 0;
       const put = (from: ArrayLike<number>, to: ArrayLike<number>): void =>
         this.chains.put(this.tubeContact.push(strongest) - 1, from, to, width * (0.03 + 0.3 * share), Math.min(share, 1), picked);
       imageShift(f, k, shift);
-      const a = this.chainEnd(f, c.body[2 * k]), b = this.chainEnd(f, c.body[2 * k + 1])?.map((x, d) => x + shift[d]);
-      if (a && b && this.isRound(c.body[2 * k]) && this.isRound(c.body[2 * k + 1])) { put(a, b); continue; }
-      const middle = [0, 0, 0];
-      for (let i = k; i < end; i++) for (let d = 0; d < 3; d++) middle[d] += (Math.max(force[i], 0) / total) * c.point[3 * i + d];
+      const a = nodes.get(c.body[2 * k]), b = nodes.get(c.body[2 * k + 1])?.map((x, d) => x + shift[d]);
+      if (a && b && isRound(this.run, c.body[2 * k]) && isRound(this.run, c.body[2 * k + 1])) { put(a, b); continue; }
+      const middle = middleOf(f, chain, force);
       for (const from of [a, b]) if (from) put(from, middle);
     }
     this.chains.resize(this.tubeContact.length);
     this.chains.touch();
   }
-
-  /** The centre of a body that moves; undefined: it has none that a chain could end at. */
-  private chainEnd(f: Frame, row: number): number[] | undefined {
-    const place = row >= 0 && this.run.isDynamic(row) ? placeOf(f, row) : -1;
-    return place >= 0 ? [...f.x.subarray(3 * place, 3 * place + 3)] : undefined;
-  }
-
-  private isRound(row: number): boolean { return this.run.kind(row) === 'sphere'; }
 
   private putPoints(point: Float32Array, n: number, force: Float32Array, scale: number): void {
     const l = this.points;
@@ -552,9 +579,9 @@ export class RunView {
   private showArrows(f: Frame, o: ShowOptions): void {
     this.arrows.resize(0);
     if (!o.velocities || !f.v) return;
-    let fastest = 0;
+    let fastest = this.fast;
     for (let i = 0; i < f.count; i++) fastest = Math.max(fastest, Math.hypot(f.v[3 * i], f.v[3 * i + 1], f.v[3 * i + 2]));
-    const scale = fastest > 0 ? (6 * this.grain) / fastest : 0;
+    const scale = fastest > 0 ? (4 * this.grain) / fastest : 0;
     this.arrows.resize(f.count);
     for (let i = 0; i < f.count; i++) {
       const from = [f.x[3 * i], f.x[3 * i + 1], f.x[3 * i + 2]];

@@ -433,7 +433,8 @@ function flatPart(g: THREE.BufferGeometry, walls: Wall[], own: Wall, slack: numb
   return withRim(out);
 }
 
-function wallsOf(run: Run, frame: Frame, rows: number[]): Wall[] {
+/** Containers that are there in a frame, and where. */
+export function wallsOf(run: Run, frame: Frame, rows: number[]): Wall[] {
   const out: Wall[] = [];
   for (const row of rows) {
     const i = placeOf(frame, row);

@@ -122,9 +122,10 @@ async function ask(what: string): Promise<Response> {
   return answer;
 }
 
-export async function serverSources(): Promise<Source[]> {
-  const list = (await (await ask('runs')).json()) as { runs: { name: string }[] };
-  return list.runs.map((r, i) => new ServerSource(i, r.name));
+/** The runs of the server, and whether it waits for pictures. */
+export async function serverSources(): Promise<{ sources: Source[]; pictures: boolean }> {
+  const { runs, pictures } = (await (await ask('runs')).json()) as { runs: { name: string }[]; pictures: boolean };
+  return { sources: runs.map((r, i) => new ServerSource(i, r.name)), pictures };
 }
 
 export async function endServer(): Promise<void> {

@@ -131,9 +131,9 @@ async function testDefaults(page) {
 
 /** Words of the address that do not exist are refused, with those that do. */
 async function testAddress() {
-  for (const [words, found, expected] of [['colour=speed', "found 'colour', expected color,", 'theme, still'], ['color=velocity', 'found color=velocity, expected', 'speed, spin'],
+  for (const [words, found, expected] of [['colour=speed', "found 'colour', expected color,", 'theme, legend, still'], ['color=velocity', 'found color=velocity, expected', 'speed, spin'],
     ['bodies=GLASS', 'found bodies=GLASS', 'solid, glass, hidden'], ['still&theme=blue', 'found theme=blue', 'light, dark, contrast'],
-    ['field=solid', 'found field=solid', 'no field'], ['chains=yes', 'found chains=yes', '0, 1'], ['view=top&view=left', 'found view twice', '']]) {
+    ['field=solid', 'found field=solid', 'no field'], ['chains=yes', 'found chains=yes', '0, 1'], ['view=top&view=left', 'found view twice', ''], ['film=1', "found 'film'", 'expected color']]) {
     const context = await browser.newContext(), page = await context.newPage();
     await page.goto(`${task.address}?${words}`);
     const text = await page.locator('.message').innerText({ timeout: 300000 });
@@ -232,6 +232,17 @@ async function testSaving(page) {
     return file.suggestedFilename();
   };
   check((await saved('PNG')) === 'run.png', 'PNG saves a picture');
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'PNG', exact: true }).click()]);
+  const found = await page.evaluate(async (bytes) => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))])), g = new OffscreenCanvas(image.width, image.height).getContext('2d');
+    g.drawImage(image, 0, 0);
+    const { width, height } = cairn.stage.canvas, below = g.getImageData(0, height, width, image.height - height).data, seen = (r, gr, b) => {
+      for (let i = 0; i < below.length; i += 4) if (Math.abs(below[i] - r) + Math.abs(below[i + 1] - gr) + Math.abs(below[i + 2] - b) < 8) return true;
+      return false;
+    };
+    return { same: image.width === width, strip: image.height - height, low: seen(98, 108, 168), high: seen(244, 196, 40) };
+  }, readFileSync(await file.path()).toString('base64'));
+  check(found.same && found.strip > 40 && found.low && found.high, 'with the colours and what they mean below it', found);
   check((await saved('WebM')) === 'run.webm', 'WebM saves a film');
 }
 
@@ -336,6 +347,9 @@ check(wide <= 390, 'nothing is wider than a phone', wide);
 await phone.getByRole('button', { name: 'Settings' }).click();
 const left = await phone.locator('main').boundingBox();
 check(left.height > 250 && (await covering(phone)).length === 0, 'settings leave the scene in sight', left, await covering(phone));
+await phone.setViewportSize({ width: 740, height: 360 });
+const lying = await phone.locator('main').boundingBox();
+check(lying.height > 180 && lying.width > 400, 'on a phone that lies on its side too', lying);
 await phone.context().close();
 
 if (task.pair) {
@@ -366,6 +380,7 @@ async function testSurroundings(a) {
   check(seen.shown && seen.lines === 4 && near(seen.far, a.far, 1e-6), 'the periodic cell is drawn as it is sheared', seen, a.far);
   check(seen.chains > 0 && seen.longest < a.diameter + 0.01, 'force chains end at images', seen, a.diameter);
   const colours = await page.evaluate(() => [...document.querySelectorAll('.legend .kinds button')].map((b) => `${b.innerText} ${b.querySelector('i').style.background}`));
+  check(await page.evaluate(() => cairn.quantity.key === 'material' && !cairn.options.velocities), 'what rests has no arrows');
   check(colours.join() === 'red rgb(206, 66, 62),blue rgb(74, 128, 196)', 'red is red and blue is blue', colours);
   await page.selectOption('select[aria-label=Field]', 'solid');
   await page.waitForFunction(() => cairn.field && cairn.view.slice.mesh.visible, undefined).catch(() => check(false, 'a field is shown'));
@@ -379,6 +394,15 @@ async function testSurroundings(a) {
   const lid = await press.evaluate(() => ({ rows: [...cairn.run.platens], drawn: cairn.view.platens.layer.count, bodies: cairn.view.bodyCount, box: cairn.view.box.max.x - cairn.view.box.min.x }));
   check(lid.rows.length === 1 && lid.drawn === 1 && lid.bodies === 1 && lid.box < 2, 'a platen is a wall, and does not make the scene large', lid);
   await press.context().close();
+  const drum = await open(`${a.drum}?still`);
+  const drawn = await drum.evaluate(() => ({ key: cairn.quantity.key, focus: [cairn.view.focus.min.z, cairn.view.focus.max.z] }));
+  check(drawn.key === 'spin', 'what turns in its place is coloured by its spin', drawn);
+  check(near(drawn.focus[0], -0.5, 1e-6) && near(drawn.focus[1], 0.5, 1e-6), 'all of a drum is in sight', drawn);
+  await drum.context().close();
+  const fall = await open(`${a.fall}?still`);
+  const arrows = await fall.evaluate(() => ({ key: cairn.quantity.key, arrows: cairn.view.arrows.count }));
+  check(arrows.key === 'material' && arrows.arrows === 2, 'arrows show what moves where materials are the colours', arrows);
+  await fall.context().close();
 }
 if (task.around) await testSurroundings(task.around);
 await browser.close();

@@ -6,10 +6,10 @@ import { build } from 'esbuild';
 
 const source = join(dirname(fileURLToPath(import.meta.url)), '..', 'src');
 const bundle = await build({
-  stdin: { contents: "export { axisOf } from './plots'; export { ramp, ember, kindColours } from './quantities';", resolveDir: source, loader: 'ts' },
+  stdin: { contents: "export { axisOf } from './plots'; export { ramp, ember, kindColours } from './quantities'; export { chainsOf, nodesOf } from './runview';", resolveDir: source, loader: 'ts' },
   bundle: true, write: false, format: 'esm',
 });
-const { axisOf, ramp, ember, kindColours } = await import(`data:text/javascript;base64,${Buffer.from(bundle.outputFiles[0].text).toString('base64')}`);
+const { axisOf, ramp, ember, kindColours, chainsOf, nodesOf } = await import(`data:text/javascript;base64,${Buffer.from(bundle.outputFiles[0].text).toString('base64')}`);
 
 const hex = (c) => `#${c.map((v) => Math.round(255 * v).toString(16).padStart(2, '0')).join('')}`;
 if (process.argv[2] === 'colours') {
@@ -49,4 +49,16 @@ for (const [name, map] of [['ramp', ramp], ['ember', ember]]) {
   same(shares.filter((t) => t > 0 && lab(map(t))[0] < lab(map(t - 0.01))[0] - 0.2), [], `${name} gets lighter`);
   same(shares.filter((t) => grounds.some((g) => Math.hypot(...lab(map(t)).map((v, k) => v - g[k])) < 40)), [], `${name} can be seen on every ground`);
 }
+
+/** Where the chains of a box at the origin meet that fixed bodies push at points [x, y] along normals [x, y]. */
+function node(...pushes) {
+  const flat = (of) => Float32Array.from(pushes.flatMap((p) => [...of(p), 0]));
+  const contacts = { count: pushes.length, body: Int32Array.from(pushes.flatMap((_, k) => [0, k + 1])), point: flat((p) => p[0]), normal: flat((p) => p[1]),
+    impulse: Float32Array.from(pushes.flatMap(() => [1, 0])), timeStep: 1, image: null };
+  const run = { dimension: 2, isDynamic: (row) => row === 0, kind: () => 'box' }, frame = { count: 1, place: null, x: new Float32Array(3), contacts, cell: null };
+  return nodesOf(run, frame, chainsOf(run, frame), new Float32Array(pushes.length).fill(1)).get(0);
+}
+same(node([[-1, 2], [1, 0]], [[1, 1], [-1, 0]]), [0, 1.5, 0], 'a force goes straight through what two bodies press');
+same(node([[-1, -1], [0, 1]], [[1, -1], [0, 1]]), [0, 0, 0], 'what lies on two supports takes their forces to its centre');
+same(node([[0, -1], [0, 1]]), [0, 0, 0], 'one force goes to the centre');
 process.exit(failures > 0 ? 1 : 0);
