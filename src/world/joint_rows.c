@@ -119,6 +119,8 @@ void cairn_joint_coordinates(const cairn_joint *joint, const cairn_joint_view *v
     *slide = slid(&s);
 }
 
+static const double ROUNDING = 1e-15; /* of a length, or rad: a few units in the last place */
+
 /* ---- laws ----------------------------------------------------------------------------------- */
 
 /* An equality: any impulse, and a share gamma of the defect is corrected in one step. In its
@@ -182,7 +184,8 @@ static double impulse_bound(double effort, double h)
  * implicit in time like a spring. If only one of k and c is given, the other makes the motor
  * critically damped, c = 2 sqrt(k m). With neither, the motor is stiff and moves at the speed from
  * which an effort of BRAKING can stop m at the target:
- *     rate = -d min(1/h, sqrt(2 a/|d|)),    d = x - target,   a = BRAKING effort/m. */
+ *     rate = -d min(1/h, sqrt(2 a/|d|)),    d = x - target,   a = BRAKING effort/m,
+ * with the whole step for h, however it is divided. */
 static const double BRAKING = 0.25; /* of the effort; the rest is available for loads */
 
 static cairn_row position_motor(const pose *s, cairn_row row, const cairn_joint_drive *drive,
@@ -192,7 +195,7 @@ static cairn_row position_motor(const pose *s, cairn_row row, const cairn_joint_
     row.defect -= drive->target;
     if (k == 0 && c == 0) {
         double a = BRAKING * drive->effort / felt;
-        row.gain = fmin(1 / h, sqrt(2 * a / fabs(row.defect)));
+        row.gain = fmin(1 / s->view->whole, sqrt(2 * a / fabs(row.defect)));
         return row;
     }
     if (c == 0)
@@ -360,6 +363,21 @@ static int hold_softly(const pose *s, cairn_row *out)
     return n;
 }
 
+/* Defects that are rounding of the places that they are differences of. What redundant rows make of
+ * them could not be told from a motion where nothing moves. */
+static void drop_rounding(const cairn_joint *joint, const cairn_joint_view *view, cairn_row *rows,
+                          int count)
+{
+    double size = cairn_norm(joint->anchor[0]) + cairn_norm(joint->anchor[1]) +
+                  cairn_norm(view->x[0]) + cairn_norm(view->x[1]);
+    for (int i = 0; i < count; i++) {
+        double whole = rows[i].role == CAIRN_ROW_HOLD ? size : 1;
+        bool held = rows[i].role == CAIRN_ROW_HOLD || rows[i].role == CAIRN_ROW_HOLD_TURN;
+        if (held && fabs(rows[i].defect) <= ROUNDING * whole)
+            rows[i].defect = 0;
+    }
+}
+
 /* Held rows come first, then the drives: slide before turn. The warm start and the gear's slip rely
  * on the order being the same in every step. */
 int cairn_joint_rows(const cairn_joint *joint, const cairn_joint_view *view, cairn_row *rows)
@@ -371,6 +389,7 @@ int cairn_joint_rows(const cairn_joint *joint, const cairn_joint_view *view, cai
     n += hold_turning(&s, holds, rows + n);
     n += hold_coupling(&s, holds, rows + n);
     n += hold_length(&s, holds, rows + n);
+    drop_rounding(joint, view, rows, n);
     if (holds & CAIRN_HOLDS_SOFTLY)
         n += hold_softly(&s, rows + n);
     if (class->slides) {

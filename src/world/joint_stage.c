@@ -297,7 +297,8 @@ static void fill_row(const acting *a, const cairn_row *row, int j, int i, const 
             fill_side(dimension, frame_of(step, a->joints, body), row, side, H);
     }
     posed->demand[entry] = row->gain * row->defect + row->bias;
-    posed->corrects[entry] = row->role == CAIRN_ROW_HOLD || row->role == CAIRN_ROW_HOLD_TURN;
+    posed->corrects[entry] = row->role == CAIRN_ROW_HOLD || row->role == CAIRN_ROW_HOLD_TURN ||
+                             (row->role == CAIRN_ROW_LIMIT && row->defect < 0);
     posed->w[entry] = imposed_rate(a, row) + row->gain * row->defect + row->bias;
     posed->lower[entry] = row->lower;
     posed->upper[entry] = row->upper;
@@ -378,6 +379,12 @@ static void react(cairn_joint *joint, const cairn_row *rows, double h)
                     (torque > 0 && cairn_norm(joint->torque) > torque);
 }
 
+/* The share of the correction that a joint did without, whose first block this is. */
+static double eased_of(const cairn_answer *answer, size_t block)
+{
+    return answer->eased ? answer->eased[block] : 0;
+}
+
 /* `correction` is cleared in full, since a step without penetration correction leaves none. */
 void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *joints,
                              const cairn_answer *answer, const cairn_mending *mending)
@@ -393,7 +400,7 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
             continue;
         size_t bytes = (size_t)joint->rows * sizeof(double);
         memcpy(joint->impulse, answer->r + entry, bytes);
-        joint->eased = answer->eased && joint->rows > 0 ? answer->eased[entry / d] : 0;
+        joint->eased = joint->rows > 0 ? eased_of(answer, entry / d) : 0;
         memset(joint->correction, 0, sizeof joint->correction);
         if (mending->impulses)
             memcpy(joint->correction, mending->impulses + entry, bytes);
@@ -561,6 +568,8 @@ void cairn_joints_visit(const cairn_step *step, const cairn_moves *m, cairn_join
 
 /* Of the smaller body: by how much a step may pull a joint apart. */
 static const double APART = 0.1;
+/* Of a step, in which what drifts is still divided: with less the error is not one of the step. */
+static const double FINEST = 32;
 
 /* m: the size of the smaller body that a joint holds and that moves, or the lever by which it holds
  * it, if that is longer. */
@@ -588,12 +597,22 @@ static double drift_at(const cairn_step *step, const cairn_joint *joint, const c
     return there.drift;
 }
 
+static bool may_divide(const cairn_step *step)
+{
+    double parts = fmin(FINEST, (double)step->options->max_substeps);
+    return parts * step->h >= 2 * step->whole;
+}
+
 /* Rows are linear in the velocities of a step. Where bodies turn so far in it that a joint comes
  * apart by APART of the smaller one, what it does is not what it was solved for, and may be any
- * work: the step is too long, like one in which a body moves past its contacts (limit.c). */
-cairn_status cairn_joints_limit(const cairn_step *step, const cairn_arrival *arrival)
+ * work: the step is too long, like one in which a body moves past its contacts (limit.c). So it is
+ * where a joint that is that far apart goes on drifting because it may not correct all of it
+ * (restrain.c), up to FINEST parts of a step. */
+cairn_status cairn_joints_limit(const cairn_step *step, const cairn_answer *answer,
+                                const cairn_arrival *arrival)
 {
     cairn_world *world = step->world;
+    size_t entry = (size_t)world->contacts.count;
     for (size_t k = 0; k < world->joints.count; k++) {
         const cairn_joint *joint = &world->joints.items[k];
         if (!joint->alive || joint->elsewhere || joint->rows == 0 || joint->broken)
@@ -601,7 +620,9 @@ cairn_status cairn_joints_limit(const cairn_step *step, const cairn_arrival *arr
         double before = drift_at(step, joint, world->bodies.x, world->bodies.q, 0);
         double after = drift_at(step, joint, arrival->x, arrival->q, step->h);
         double most = APART * smaller_of(step, joint);
-        if (!(after > before + most))
+        bool eased = eased_of(answer, entry) > 0 && may_divide(step);
+        entry += (size_t)blocks_for(joint->rows, step->components);
+        if (!(after > before + most) && !(eased && after > most && after > before))
             continue;
         world->exchange.long_here = true;
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "run.time_step",

@@ -181,7 +181,7 @@ static cairn_status arrive(const cairn_step *step, values *a)
     TRY(cairn_step_move_apart(step, &a->answer.balls, &a->mending, &a->arrival));
     TRY(cairn_step_penetration(step, &a->motion, &a->candidates, &a->answer, &a->arrival));
     TRY(cairn_step_limit(step, &a->motion, a->candidates.plain, &a->answer, &a->arrival));
-    return cairn_joints_limit(step, &a->arrival);
+    return cairn_joints_limit(step, &a->answer, &a->arrival);
 }
 
 /* All stages that can fail. They change nothing in the world but its list of contacts, which

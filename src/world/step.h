@@ -571,7 +571,8 @@ cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival,
 cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *motion, bool plain,
                               const cairn_answer *answer, const cairn_arrival *arrival);
 /* joint_stage.c: refuse a step that pulls a joint apart */
-cairn_status cairn_joints_limit(const cairn_step *step, const cairn_arrival *arrival);
+cairn_status cairn_joints_limit(const cairn_step *step, const cairn_answer *answer,
+                                const cairn_arrival *arrival);
 /* How far the points of each body move in the step, m, in the scratch; for bodies without bounds
  * the rotation is left out. */
 cairn_status cairn_answer_ways(const cairn_step *step, const cairn_free_motion *motion,

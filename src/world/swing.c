@@ -18,8 +18,8 @@
  * beta reduces defects faster.
  *
  * Bodies connected by joints swing if their joints only hold (no limit, motor, friction or spring,
- * no gear), none of them has a candidate contact or is joined to a driven body, none needs added
- * moments for stability (joint_rows.c), and the step resolves their rotation,
+ * no gear) and close no loop, none of them has a candidate contact or is joined to a driven body,
+ * none needs added moments for stability (joint_rows.c), and the step resolves their rotation,
  *     h |w| <= FASTEST,    h |w x J w| <= TUMBLING |J w|.
  * Nor do they swing if v^ is no prediction. The forces of the step before are none if a contact
  * pushed there, or if they swing back and forth faster than steps follow, as those of a light link
@@ -46,9 +46,10 @@ static const double SUDDEN = 2;      /* of what loads change: a step from rest k
 /* Groups of bodies connected by joints, by union-find: each points towards the first of its
  * group. */
 typedef struct groups {
-    int32_t *parent;  /* of each body                               */
-    uint8_t *joined;  /* of each body: a joint acts on it           */
-    uint8_t *refused; /* of the first of a group: it must not swing */
+    int32_t *parent;   /* of each body                               */
+    uint8_t *joined;   /* of each body: a joint acts on it           */
+    uint8_t *refused;  /* of the first of a group: it must not swing */
+    uint8_t *grounded; /* of the first of a group: a joint holds it to what does not move */
 } groups;
 
 /* Find with path halving. */
@@ -83,8 +84,9 @@ static cairn_status take_groups(const cairn_step *step, cairn_mechanism *joints,
     g->parent = cairn_arena_take(scratch, n, sizeof *g->parent);
     g->joined = cairn_arena_take(scratch, n, 1);
     g->refused = cairn_arena_take(scratch, n, 1);
+    g->grounded = cairn_arena_zeros(scratch, n, 1);
     joints->swing = cairn_arena_take(scratch, n, sizeof *joints->swing);
-    if (!g->parent || !g->joined || !g->refused || !joints->swing)
+    if (!g->parent || !g->joined || !g->refused || !g->grounded || !joints->swing)
         return CAIRN_NO_MEMORY;
     memset(joints->swing, 0, n * sizeof *joints->swing);
     memset(g->joined, 0, n);
@@ -94,20 +96,44 @@ static cairn_status take_groups(const cairn_step *step, cairn_mechanism *joints,
     return CAIRN_OK;
 }
 
-/* Held bodies do not connect: two pendulums on one ceiling are two groups. */
+/* Two bodies that move: their groups become one, with a loop if they were one already, or if both
+ * are held. */
+static void connect(const groups *g, int a, int b)
+{
+    int first = first_of(g, a), second = first_of(g, b);
+    bool loop = first == second || (g->grounded[first] && g->grounded[second]);
+    g->refused[second] |= g->refused[first] || loop;
+    g->grounded[second] |= g->grounded[first];
+    g->parent[first] = second;
+}
+
+/* A joint with the world, or with a body that is held. Two of them close a loop through it. */
+static void ground(const groups *g, int body)
+{
+    int first = first_of(g, body);
+    g->refused[first] |= g->grounded[first];
+    g->grounded[first] = 1;
+}
+
+/* Held bodies do not connect: two pendulums on one ceiling are two groups. In a loop rows may say
+ * the same twice; at mid-step they contradict each other by h^2, and only bodies that stand still
+ * satisfy them all. So loops are refused. */
 static void join(const cairn_step *step, const groups *g)
 {
     const cairn_world *world = step->world;
     for (size_t k = 0; k < world->joints.count; k++) {
         int a = world->joints.items[k].body[0], b = world->joints.items[k].body[1];
+        bool moves[2] = { is_dynamic(step, a), is_dynamic(step, b) };
         if (world->joints.items[k].rows == 0)
             continue;
-        if (is_dynamic(step, a))
+        if (moves[0])
             g->joined[a] = 1;
-        if (is_dynamic(step, b))
+        if (moves[1])
             g->joined[b] = 1;
-        if (is_dynamic(step, a) && is_dynamic(step, b))
-            g->parent[first_of(g, a)] = first_of(g, b);
+        if (moves[0] && moves[1])
+            connect(g, a, b);
+        else if (moves[0] || moves[1])
+            ground(g, moves[0] ? a : b);
     }
 }
 

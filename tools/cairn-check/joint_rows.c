@@ -498,7 +498,8 @@ check_joint_row check_motor_gains(const check_run *run, check_joint_row row, int
     row.gain = 1 / h;
     if (soft && k == 0 && c == 0) {
         double fast = sqrt(2 * braking * g.effort / g.felt * fabs(row.defect));
-        row.gain = fast * h < fabs(row.defect) ? fast / fabs(row.defect) : 1 / h;
+        double whole = whole_of(run);
+        row.gain = fast * whole < fabs(row.defect) ? fast / fabs(row.defect) : 1 / whole;
     } else if (soft) {
         double stiffness = k > 0 ? k : c * c / (4 * g.felt);
         double drag = h * stiffness + (c > 0 ? c : 2 * sqrt(k * g.felt));

@@ -253,18 +253,20 @@ static bool take_impulses(check_run *run)
  * same share. */
 void check_rows_ease(check_run *run)
 {
-    static const double shares[] = { 1, 1. / 2, 1. / 4, 1. / 16, 1. / 64, 1. / 256, 1. / 1024,
-                                     1. / 4096, 0 };
+    static const double shares[] = { 1,        1. / 2,    1. / 4,    1. / 16, 1. / 64,
+                                     1. / 256, 1. / 1024, 1. / 4096, 0 };
     const double *eased = run->row_list.eased;
     for (int i = 0; i < run->row_count; i++) {
         check_joint_row *row = &run->rows[i];
-        bool known = false, same = i == 0 || row->joint != run->rows[i - 1].joint ||
-                           eased[i] == eased[i - 1];
+        bool known = false,
+             same = i == 0 || row->joint != run->rows[i - 1].joint || eased[i] == eased[i - 1];
         for (int k = 0; k < CHECK_COUNT(shares); k++)
             known = known || eased[i] == 1 - shares[k];
         check_true(run->report, check_at(run, "row", i, "eased"), known && same,
                    "not what a joint may do without");
-        if (row->role != CHECK_HOLD && row->role != CHECK_HOLD_TURN)
+        bool corrects = row->role == CHECK_HOLD || row->role == CHECK_HOLD_TURN ||
+                        (row->role == CHECK_LIMIT && row->defect < 0);
+        if (!corrects)
             continue;
         row->gain *= 1 - eased[i];
         row->bias *= 1 - eased[i];

@@ -156,7 +156,8 @@ static void add_row(check_run *run, const check_joint_row *row)
     if (!g)
         return;
     double supply = check_row_supply(row);
-    bool corrects = row->role == CHECK_HOLD || row->role == CHECK_HOLD_TURN;
+    bool corrects = row->role == CHECK_HOLD || row->role == CHECK_HOLD_TURN ||
+                    (row->role == CHECK_LIMIT && row->defect < 0);
     g->made += 0.5 * row->r * (row->before + row->after) - supply;
     g->mended += corrects && run->settings.rules >= 5 ? supply : 0;
     g->made_size += fabs(row->r) * row->rate_size;

@@ -449,7 +449,7 @@ typedef struct check_derived {
 
 /* A body in a step of second order, see swing.c. */
 typedef struct check_swing {
-    bool swings, strays;
+    bool swings, strays, grounded;
     vec x_mid, x_end, v_end, w_end; /* at mid-step; approximately at the end                 */
     quat q_mid, q_end;
     vec force, moment; /* of joints in the step before                                */

@@ -70,6 +70,39 @@ static void choose(check_run *run)
         run->swing[run->contacts.body[k]].swings = false;
 }
 
+static int first_of(int *first, int body)
+{
+    while (first[body] != body)
+        body = first[body] = first[first[body]];
+    return body;
+}
+
+/* By rules 5 no body swings that joints connect in a loop, through what is held or not. */
+static void refuse_loops(check_run *run)
+{
+    int *first = run->group_first;
+    for (int body = 0; body < run->bodies.count; body++)
+        first[body] = body;
+    for (int joint = 0; joint < run->joints.count; joint++) {
+        int a = run->joints.body[2 * joint], b = run->joints.body[2 * joint + 1];
+        if (!has_rows(run, joint) || !is_dynamic(run, a) || !is_dynamic(run, b))
+            continue;
+        if (first_of(first, a) == first_of(first, b))
+            run->swing[a].swings = false;
+        first[first_of(first, a)] = first_of(first, b);
+    }
+    for (int joint = 0; joint < run->joints.count; joint++) {
+        int a = run->joints.body[2 * joint], b = run->joints.body[2 * joint + 1];
+        if (!has_rows(run, joint) || is_dynamic(run, a) == is_dynamic(run, b))
+            continue;
+        int body = is_dynamic(run, a) ? a : b;
+        check_swing *group = &run->swing[first_of(first, body)];
+        if (group->grounded)
+            run->swing[body].swings = false;
+        group->grounded = true;
+    }
+}
+
 /* Connected bodies swing together; true: a body was removed. */
 static bool pass_on(check_run *run)
 {
@@ -265,6 +298,8 @@ void check_swings(check_run *run)
     choose(run);
     for (int body = 0; body < run->bodies.count && (ahead || run->settings.rules < 2); body++)
         run->swing[body].swings = false;
+    if (run->settings.rules >= 5)
+        refuse_loops(run);
     while (pass_on(run))
         ;
     for (int body = 0; body < run->bodies.count; body++)
