@@ -60,7 +60,8 @@
  * Rounding. An |e|_2 within the rounding of the sums H v and H v_free (or W r and q) counts as 0:
  * no solver can do better. The rounding of r itself, 2 eps w |r|, is added to |e|_2 unless it is
  * within that of the sums: if impulses are so large that u is lost in their rounding, u proves
- * nothing.
+ * nothing. (Where nothing closes and e = 0 exactly, as between two walls that pinch a ball at rest,
+ * there is nothing to prove.)
  *
  * In problems with scales errors are related contact by contact instead, and so is the rounding of
  * r; either counts as 0 within the rounding of the terms of u_j, 32 eps |terms|_2. (A sum over
@@ -612,7 +613,8 @@ static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *no
     bool noise = sums->e2 <= cairn_sum_rounding * cairn_sum_rounding * terms2;
     double error = noise ? 0 : sqrt(sums->e2);
     double doubt = sqrt(judge->drowned2), least = cairn_sum_rounding * sqrt(terms2);
-    bool doubtful = !(doubt <= fmax(negligible * scale, least));
+    bool still = sums->e2 == 0 && scale == 0; /* nothing closes, and nothing is wrong */
+    bool doubtful = !still && !(doubt <= fmax(negligible * scale, least));
     if (doubtful)
         error += doubt;
     double whole = error == 0 ? 0 : fmin(error / scale, DBL_MAX);

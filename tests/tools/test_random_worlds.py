@@ -318,10 +318,12 @@ def judge_objects():
 # (143, 100021, 100039, 100289); impacts of which rounding decides whether and when they hit (100833, 101471, 101751);
 # boxes that slide without friction and with restitution (600519); cones with edges in the first phase of an impact alone
 # (700675); chains with light links (1003319, 1004539), also at an impact (1004831); contacts that lack exact friction
-# where impacts were reduced (3001135)
+# where impacts were reduced (3001135); impulses of rounding in an impact (3003531), the fastest approach in doubt
+# (3004240), a ball that two walls pinch at rest (3008312)
 SEEDS_OF_TESTS = [11, 16, 30, 40, 47, 51, 56, 59, 73, 81, 82, 89, 125, 129, 132, 135, 140, 143, 148, 162, 163, 176, 194,
                   200, 205, 219, 220, 252, 279, 286, 100021, 100039, 100289, 100833, 101471, 101751, 310003, 600519,
-                  700675, 1003319, 1004539, 1004831, 3001135]
+                  700675, 1003319, 1004539, 1004831, 3001135, 3003531, 3004240,
+                  3008312]
 
 
 def main():
