@@ -647,8 +647,8 @@ static cairn_status choose_ghosts(moving *m)
     near_ranges near;
     TRY(cut_ranges(m));
     const box *boxes = find_boxes(m);
-    if (!boxes)
-        return CAIRN_NO_MEMORY;
+    /* where a message was lost, members may disagree about who has what */
+    TRY(boxes ? m->x->link->status : CAIRN_NO_MEMORY);
     TRY(find_near(m, boxes, &near));
     TRY(number_near(m, &near));
     m->ghost = cairn_arena_take(&m->world->scratch, count * (size_t)m->near + 1, 1);
