@@ -124,7 +124,7 @@ TEST(forces_of_an_impact_foretell_nothing)
 }
 
 /* Where forces can be foreseen, bodies swing: a chain of equal links that falls from its level keeps
- * its 110 J to 1 mJ. (To first order it loses 0.5 J.) */
+ * its energy to 1 mJ. */
 TEST(a_chain_of_equal_links_swings)
 {
     static const link links[] = { { true, 0, 1000, CAIRN_JOINT_BALL },
